@@ -19,7 +19,7 @@ from statistics import fmean, variance
 from typing import Any
 
 import numpy as np
-from results_pages import FOLDER, put_result, read_topic
+from results_pages import FOLDER, put_result, read_topic, standalone
 from when_diversity_trains import COPIES, TEACHER, read
 
 from paraloom.core.stats import Estimate, student_t_quantile
@@ -28,12 +28,6 @@ from paraloom.web.charts import Curve, curves
 FIGURE = FOLDER.parents[1] / "_static/when-diversity-trains.svg"
 DIGITS = {"bleu": 2, "chrf": 2, "loss": 3}
 MEASURES = tuple(DIGITS)
-STYLE = """
-text { font: 12px sans-serif; fill: #24324a; paint-order: stroke; stroke: #ffffff; stroke-width: 3px; }
-.curve { fill: none; stroke: currentColor; stroke-width: 1.8; }
-circle { fill: currentColor; } .grid { stroke: #e4e0d6; } .axis { stroke: #666b6e; } .page { fill: #ffffff; }
-.line-0 { color: #2b6b70; } .line-1 { color: #97601a; } .line-2 { color: #a83a33; }
-"""
 COMMON = {
     "command": [
         "python benchmarks/when_diversity_trains.py runs/when-diversity",
@@ -178,10 +172,9 @@ def draw(study: Study) -> str:
     for copies in COPIES:
         rows = sorted(row for row in study.figures if row[0] == "de" and row[2:] == (copies, "novel"))
         drawn.append(Curve(copies, [(float(row[1]), study.mean(row) - alone) for row in rows]))
-    chart = str(curves("BLEU gained over parallel text alone, by the rate of wrong words: German", drawn, "wrong"))
-    chart = chart.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1)
-    page = f'<style>{STYLE}</style><rect class="page" width="100%" height="100%"/>'
-    return chart.replace("</desc>", f"</desc>{page}", 1) + "\n"
+    return standalone(
+        curves("BLEU gained over parallel text alone, by the rate of wrong words: German", drawn, "wrong")
+    )
 
 
 def main() -> None:

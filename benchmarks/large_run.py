@@ -3,6 +3,7 @@
     PARALOOM_DATA=… python benchmarks/large_run.py --pairs 1000000 -o /tmp/large-6
     PARALOOM_DATA=… python benchmarks/large_run.py --pairs 100000000 --kills 50 --every 60 -o /tmp/large-8
     python benchmarks/large_run.py --write /tmp/large-*/summary.json
+    python benchmarks/large_run.py --figure
 
 The pairs are made by a seed as they are written: two captions of one image of Multi30k, followed by two of another. One
 in fifty is a copy of an earlier pair with a sentence of one word behind it: near-duplicates whose number is known.
@@ -21,6 +22,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import math
 import os
 import random
 import shutil
@@ -38,13 +40,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from memory import proportional, tree
-from results_pages import FOLDER, put_result
+from results_pages import FOLDER, put_result, read_topic, standalone
 
 from paraloom import Pipeline
 from paraloom.core.schema import PAIRS
 from paraloom.core.stage import Source, StageContext
 from paraloom.io import Corpus, read_lines
 from paraloom.stages import DropDuplicates, Filter, FindDuplicates, Score
+from paraloom.web.charts import Curve, curves
 
 SHARD_ROWS = 50_000
 WHERE = "paraphrase_score between 0.6 and 0.95 and trigram_overlap <= 0.2"
@@ -53,6 +56,7 @@ COPIES = 50
 EXPLORED = 10_000_000
 """So many pairs, at most, are opened in `explore`, which takes 0.4 GB of memory for a million."""
 CLOCK = os.sysconf("SC_CLK_TCK")
+FIGURE = FOLDER.parents[1] / "_static/large-run.svg"
 HEADING = "Score, filter, near-duplicates"
 READERS = {
     "head": ["head", "{run}"],
@@ -376,6 +380,20 @@ def write(files: list[Path]) -> None:
     )
 
 
+def drawn_page() -> str:
+    """The figure of what the page says: microseconds of a processor for a pair, by stage and number of pairs."""
+    table = next(one for one in read_topic(FOLDER / "runs.json")["results"] if one.get("heading") == HEADING)
+    sizes = [int(column.split()[0].replace(",", "")) for column in table["columns"][1:]]
+    rows = {row[0].split(":")[0].strip("*"): row[1:] for row in table["rows"]}
+    lines = []
+    for name in (*STAGES.values(), "processor in all, s"):
+        seconds = [float(cell.strip("*").split(";")[0].replace(",", "")) for cell in rows[name]]
+        points = [(math.log10(size), 1e6 * value / size) for size, value in zip(sizes, seconds, strict=True)]
+        lines.append(Curve(name.removesuffix(", s"), points))
+    title = "Microseconds of a processor for a pair, by stage"
+    return standalone(curves(title, lines, "pairs, as a power of ten", logarithmic=True))
+
+
 def main() -> None:
     """Print what was measured, and write summary.json."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -388,8 +406,12 @@ def main() -> None:
     parser.add_argument("--so-far", action="store_true", help="sum up a run that has not ended, in another process")
     parser.add_argument("--run", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--explore", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--figure", action="store_true", help="draw what the page of results says")
     parser.add_argument("--write", type=Path, nargs="+", help="put what these files hold on the page of results")
     options = parser.parse_args()
+    if options.figure:
+        FIGURE.write_text(drawn_page(), encoding="utf-8")
+        return
     if options.write:
         write(options.write)
         return

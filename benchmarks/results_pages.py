@@ -36,6 +36,14 @@ INDEX = "index"
 ORIGIN = ("command", "commit", "date", "version", "machine", "seeds", "earlier")
 """What is said once where results in a row share it."""
 
+FIGURE_STYLE = """
+text { font: 12px sans-serif; fill: #24324a; paint-order: stroke; stroke: #ffffff; stroke-width: 3px; }
+.curve { fill: none; stroke: currentColor; stroke-width: 1.8; }
+circle { fill: currentColor; } .grid { stroke: #e4e0d6; } .axis { stroke: #666b6e; } .page { fill: #ffffff; }
+.line-0 { color: #2b6b70; } .line-1 { color: #97601a; } .line-2 { color: #a83a33; } .line-3 { color: #4a5a8c; }
+.dashed-1 .curve { stroke-dasharray: 6 3; }
+"""
+
 LONGEST_PAGE = 200
 """Lines of a page, at most."""
 
@@ -69,6 +77,13 @@ def put_result(path: Path, result: dict[str, Any]) -> None:
             result.setdefault("notes", replaced["notes"])
     topic["results"][position : position + 1] = [result]
     write_topic(path, topic)
+
+
+def standalone(chart: str) -> str:
+    """A chart of ours as a file, with its style."""
+    chart = str(chart).replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1)
+    page = f'<style>{FIGURE_STYLE}</style><rect class="page" width="100%" height="100%"/>'
+    return chart.replace("</desc>", f"</desc>{page}", 1) + "\n"
 
 
 def _as_json(value: Any, indent: str) -> str:

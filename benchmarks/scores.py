@@ -1,28 +1,27 @@
-"""Speed of scoring a million pairs, compared with the libraries that define the scores, on the same pairs and cores.
+"""Speed of the scores beside the libraries that define them, on the same pairs, in turn, by processor time.
 
-    python benchmarks/scores.py --pairs 1000000 --peer-pairs 20000
+    PARALOOM_DATA=… python benchmarks/scores.py --write
 
-The pairs are captions of the same Multi30k picture, two by two, repeated. Paraloom is timed from Arrow text to Arrow
-columns, in two processes; each library from Python strings to a list of numbers, in two processes as well. Kernels are
-compiled, and libraries imported, before the clock starts.
+The pairs are captions of the same Multi30k picture, two by two, each once. Paraloom is timed from Arrow text to Arrow
+columns, each library from Python strings to a list of numbers, in the same process, one after the other in each round.
+Kernels are compiled, and libraries imported, before.
 """
 
 from __future__ import annotations
 
 import argparse
+import gc
 import gzip
-import itertools
-import json
 import os
-import resource
+import statistics
 import time
 from collections import Counter
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+from results_pages import FOLDER, put_result
 
 from paraloom.pairs.scoring.table import score
 
@@ -49,7 +48,7 @@ def captions(count: int) -> list[tuple[str, str]]:
         for number in (1, 2, 3, 4)
     ]
     pairs = [*zip(columns[0], columns[1], strict=True), *zip(columns[2], columns[3], strict=True)]
-    return list(itertools.islice(itertools.cycle(pairs), count))
+    return pairs[:count]
 
 
 def sacrebleu_sentence_bleu(pairs: list[tuple[str, str]]) -> list[float]:
@@ -102,10 +101,13 @@ def opusfilter_ratio(pairs: list[tuple[str, str]]) -> list[Any]:
 
 
 def rapidfuzz_distance(pairs: list[tuple[str, str]]) -> list[float]:
-    """rapidfuzz's Levenshtein distance, pair by pair."""
+    """rapidfuzz, all pairs in one call."""
     from rapidfuzz.distance import Levenshtein
+    from rapidfuzz.process import cpdist
 
-    return [Levenshtein.normalized_distance(a, b) for a, b in pairs]
+    firsts, seconds = zip(*pairs, strict=True)
+    distances: list[float] = cpdist(firsts, seconds, scorer=Levenshtein.normalized_distance).tolist()
+    return distances
 
 
 PEERS: dict[str, Callable[[list[tuple[str, str]]], list[Any]]] = {
@@ -117,72 +119,104 @@ PEERS: dict[str, Callable[[list[tuple[str, str]]], list[Any]]] = {
     "chrf": sacrebleu_chrf,
     "edit_distance": rapidfuzz_distance,
 }
+NAMES = {
+    "overlap": ("n-gram overlap, 1 to 3", "Counters in plain Python"),
+    "bleu1": ("BLEU+1", "sacreBLEU's sentence BLEU"),
+    "repetition": ("repetition", "OpusFilter"),
+    "length": ("length", "OpusFilter"),
+    "ratio": ("length ratio", "OpusFilter"),
+    "chrf": ("chrF", "sacreBLEU's sentence chrF"),
+    "edit_distance": ("edit distance", "rapidfuzz, all pairs in one call"),
+}
 TOGETHER = ("overlap", "bleu1", "repetition", "length", "ratio")
 
 
-def ours(names: list[str], pairs: int, part: int, parts: int) -> float:
-    """Score this process's share of the pairs; returns the seconds, without those of reading the text."""
-    rows = captions(pairs)[part::parts]
+def ours(names: list[str], pairs: list[tuple[str, str]]) -> Callable[[], None]:
+    """Score the pairs, in batches, from Arrow text."""
     batches = [
-        pa.RecordBatch.from_pydict(
-            {"src": [a for a, _ in rows[i : i + BATCH]], "tgt": [b for _, b in rows[i : i + BATCH]]}
-        )
-        for i in range(0, len(rows), BATCH)
+        pa.RecordBatch.from_pydict({"src": [a for a, _ in part], "tgt": [b for _, b in part]})
+        for part in (pairs[start : start + BATCH] for start in range(0, len(pairs), BATCH))
     ]
+
+    def work() -> None:
+        for batch in batches:
+            score(batch, names)
+
     score(batches[0], names)
-    start = time.perf_counter()
-    for batch in batches:
-        score(batch, names)
-    return time.perf_counter() - start
+    return work
 
 
-def peer(name: str, pairs: int, part: int, parts: int) -> float:
-    """The same with another library."""
-    rows = captions(pairs)[part::parts]
-    PEERS[name](rows[:10])
-    start = time.perf_counter()
-    PEERS[name](rows)
-    return time.perf_counter() - start
+def theirs(name: str, pairs: list[tuple[str, str]]) -> Callable[[], None]:
+    """Score the pairs by a library."""
+    PEERS[name](pairs[:10])
+    return lambda: PEERS[name](pairs) and None
 
 
-def rate(pool: ProcessPoolExecutor, function: Callable[..., float], what: Any, pairs: int, parts: int) -> float:
-    """Pairs per second, by the slowest process."""
-    jobs = [pool.submit(function, what, pairs, part, parts) for part in range(parts)]
-    return pairs / max(job.result() for job in jobs)
+def microseconds(work: Callable[[], None], pairs: int) -> float:
+    """Processor time for a pair, that of all threads."""
+    gc.collect()  # not within what is timed
+    start = time.process_time()
+    work()
+    return (time.process_time() - start) / pairs * 1e6
+
+
+def shown(values: list[float]) -> str:
+    """Median and range."""
+    low, middle, high = min(values), statistics.median(values), max(values)
+    digits = 2 if middle < 10 else 1 if middle < 100 else 0
+    return f"{middle:.{digits}f} ({low:.{digits}f} to {high:.{digits}f})"
 
 
 def main() -> None:
-    """Print a line per score, then all together, then the speed for growing corpora, and the same as JSON."""
+    """Print, and write, a line per score, then all together."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--pairs", type=int, default=1_000_000)
-    parser.add_argument("--peer-pairs", type=int, default=20_000)
-    parser.add_argument("--processes", type=int, default=2)
-    parser.add_argument("--growth", type=int, nargs="*", default=[100_000, 1_000_000, 10_000_000])
+    parser.add_argument("--pairs", type=int, default=58_000)
+    parser.add_argument("--peer-pairs", type=int, default=5_000)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--write", action="store_true")
     arguments = parser.parse_args()
-    result: dict[str, Any] = {"pairs": arguments.pairs, "scores": {}, "growth": {}}
-    with ProcessPoolExecutor(arguments.processes) as pool:
-        for name, call in PEERS.items():
-            own = rate(pool, ours, OURS[name], arguments.pairs, arguments.processes)
-            other = rate(pool, peer, name, arguments.peer_pairs, arguments.processes)
-            result["scores"][name] = {"ours": own, "peer": other}
-            print(
-                f"{name:<14} ours {own:>12,.0f} pairs/s   {call.__doc__} {other:>10,.0f}   ratio {own / other:6.1f}",
-                flush=True,
-            )
-        for name in RULES:
-            result["scores"][name] = {"ours": rate(pool, ours, [name], arguments.pairs, arguments.processes)}
-            print(f"{name:<14} ours {result['scores'][name]['ours']:>12,.0f} pairs/s", flush=True)
-        own = rate(pool, ours, OURS["together"], arguments.pairs, arguments.processes)
-        other = 1 / sum(1 / result["scores"][name]["peer"] for name in TOGETHER)
-        result["together"] = {"ours": own, "peers": other, "ratio": own / other}
-        ratio = own / other
-        print(f"together       ours {own:>12,.0f} pairs/s   the libraries in turn {other:>10,.0f}   ratio {ratio:6.1f}")
-        for size in arguments.growth:
-            result["growth"][size] = rate(pool, ours, OURS["together"], size, arguments.processes)
-            print(f"{size:>12,} pairs {result['growth'][size]:>12,.0f} pairs/s")
-    memory = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
-    print(f"largest process {memory:,.0f} MiB (including the text of its share)")
-    print(json.dumps(result))
+    pairs = captions(arguments.pairs)
+    few = pairs[: arguments.peer_pairs]
+    rows, times = [], {}
+    for name, (what, library) in NAMES.items():
+        own, other = ours(OURS[name], pairs), theirs(name, few)
+        rounds = [
+            (microseconds(own, len(pairs)), microseconds(other, len(few))) for _ in range(arguments.rounds)
+        ]  # in turn
+        times[name] = rounds
+        rows.append(_row(what, library, rounds))
+    together = ours(OURS["together"], pairs)
+    rounds = [
+        (microseconds(together, len(pairs)), sum(times[name][number][1] for name in TOGETHER))
+        for number in range(arguments.rounds)
+    ]
+    rows.append(_row("all but the last two, together", "these one after another", rounds))
+    rules = ours(list(RULES), pairs)
+    rows.append(["the rules of `meaning`", shown([microseconds(rules, len(pairs)) for _ in rounds]), "", "", ""])
+    for row in rows:
+        print(*row, sep="   ")
+    if arguments.write:
+        put_result(FOLDER / "scores.json", {**DESCRIPTION, "rows": rows})
+
+
+def _row(what: str, library: str, rounds: list[tuple[float, float]]) -> list[str]:
+    own, other = ([both[side] for both in rounds] for side in (0, 1))
+    return [what, shown(own), library, shown(other), shown([there / here for here, there in rounds])]
+
+
+DESCRIPTION: dict[str, Any] = {
+    "heading": "Speed",
+    "text": [
+        "Processor time of a score beside that of the library that defines it, in microseconds for a pair: 58,000 "
+        "pairs of captions of one picture, from Arrow text to Arrow columns, and 5,000 of them by the library, from "
+        "Python strings to lists of numbers, in turn, in one process. Median and range of five rounds; the ratio is "
+        "that within a round."
+    ],
+    "command": ["PARALOOM_DATA=/path/to/corpora python benchmarks/scores.py --write"],
+    "machine": "cores",
+    "columns": ["score", "µs", "peer", "µs", "peer / Paraloom"],
+    "align": "lrlrr",
+}
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from paraloom.core.errors import ConfigError, nearest
-from paraloom.text.characters import WITHOUT_SPACES
+from paraloom.text.characters import MAIL_ADDRESS, WITHOUT_SPACES
 
 MARKUP, FIELDS, LINKS, MAIL, MENTIONS, TERMS, NUMBERS, NAMES = KINDS = (
     *("markup", "fields", "links", "mail", "mentions", "terms", "numbers", "names"),
@@ -32,7 +32,7 @@ _PATTERNS = {
     MARKUP: r"</?[A-Za-z][^<>]*>|<!--.*?-->",
     FIELDS: r"\$?\{\{?[^{}\n]{1,60}\}\}?|%\([A-Za-z_]\w*\)[sdif]|(?<![\w%])%[sd](?!\w)",
     LINKS: r"(?:https?://|www\.)[^\s<>\"']*[^\s<>\"'.,;:!?)\]}]",
-    MAIL: r"(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+",
+    MAIL: MAIL_ADDRESS,
     MENTIONS: r"(?<![\w@#&])[@#]\w+",
     NUMBERS: r"(?<![\w.,])[$€£¥]? ?\d+(?:[.,:/-]\d+)*(?: ?%)?(?!\w)",
 }

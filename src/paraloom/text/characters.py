@@ -16,6 +16,9 @@ SYMBOLS = "a0'. x"  # One ASCII character per class, so that the rule for words 
 WITHOUT_SPACES = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
 """Thai, Lao, Burmese, Khmer, kana and Chinese characters, whose words are written without spaces."""
 
+MAIL_ADDRESS = r"(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)*\.[^\W\d_]{2,}"
+"""Pattern of an e-mail address."""
+
 # Only the first four planes and plane 14 have assigned characters; the rest is unassigned or for private use.
 _ASSIGNED = ((0, 0x40000), (0xE0000, 0xF0000))
 

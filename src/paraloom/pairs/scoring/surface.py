@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from functools import partial
+from itertools import repeat
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from paraloom.core.lazy import late
-from paraloom.pairs.scoring.scorer import PairBatch, Scorer, Side, Values, side_scorers
+from paraloom.pairs.scoring.scorer import SIDES, PairBatch, Scorer, Side, Values, side_scorers
 
 if TYPE_CHECKING:
     from paraloom.pairs.scoring.word_classes import ClassifiedWords
@@ -96,6 +98,7 @@ edit_distance, overlap_from_counts = (
 )
 bleu_plus_one_from_counts = late("paraloom.text.bleu:bleu_plus_one_from_counts")
 chrf_from_points = late("paraloom.text.chrf:chrf_from_points")
+find_personal = late("paraloom.text.personal:find_personal")
 number_mismatch, name_mismatch = late(f"{_MISMATCH_IN}number_mismatch"), late(f"{_MISMATCH_IN}name_mismatch")
 repeats, trigram_repetition = late(f"{_REPETITION_IN}repeats"), late(f"{_REPETITION_IN}trigram_repetition")
 unigram_repetition = late(f"{_REPETITION_IN}unigram_repetition")
@@ -285,7 +288,34 @@ _COST = Scorer(
     reference=f"{_W17}, §5.4",
 )
 
-SURFACE: tuple[Scorer, ...] = (*_LENGTHS, *_RATIOS, _COST, *_SIMILARITY, *_REPETITION, *_MISMATCH, *MEANING)
+
+def _personal_count(pairs: PairBatch, kind: str) -> Values:
+    def count() -> Counter[tuple[str, int]]:
+        items: Counter[tuple[str, int]] = Counter()
+        for side, _ in SIDES:
+            named = f"{side}_lang" in pairs.batch.schema.names
+            languages = pairs.texts(f"{side}_lang") if named else repeat("")
+            for row, (text, language) in enumerate(zip(pairs.texts(side), languages, strict=False)):
+                items.update((item.kind, row) for item in find_personal(text, language))
+        return items
+
+    counts = pairs.once("personal data", count)
+    return np.array([counts[kind, row] for row in range(pairs.batch.num_rows)], np.int32)
+
+
+_PERSONAL = tuple(
+    Scorer(name, f"{what}, on both sides", compute=partial(_personal_count, kind=name), direction="lower", unit="items")
+    for name, what in (
+        ("mail_addresses", "e-mail addresses"),
+        ("phone_numbers", "telephone numbers that are valid in a country of the language"),
+        ("account_numbers", "IBANs and card numbers with right check digits"),
+        ("ip_addresses", "public IP addresses"),
+    )
+)
+
+_WITHOUT_EXTRAS = (*_LENGTHS, *_RATIOS, _COST, *_SIMILARITY, *_REPETITION, *_MISMATCH, *MEANING)
+
+SURFACE: tuple[Scorer, ...] = (*_WITHOUT_EXTRAS, *_PERSONAL)
 """In the order in which columns are added."""
 
 SURFACE_GROUPS: dict[str, tuple[str, ...]] = {
@@ -300,6 +330,7 @@ SURFACE_GROUPS: dict[str, tuple[str, ...]] = {
         *("src_tokens", "tgt_tokens", "length_ratio", "translation_cost"),
         *("unigram_overlap", "bigram_overlap", "trigram_overlap", "bleu1"),
     ),
-    "all": tuple(scorer.name for scorer in SURFACE),
+    "personal": tuple(scorer.name for scorer in _PERSONAL),
+    "all": tuple(scorer.name for scorer in _WITHOUT_EXTRAS),
 }
-"""Groups of scores by name."""
+"""Groups of scores by name; `all` are those that need no extra either."""
