@@ -36,7 +36,7 @@ _KEYS = ("qwertzuiopü", "asdfghjklöä", "yxcvbnm")
 def config(noise: tuple[str, ...], steps: int) -> TranslatorConfig:
     """As examples/continued_pair.py continues, without an average of start and end."""
     return TranslatorConfig(
-        steps=steps, batch_tokens=3000, subword_sampling=0.0, muon_learning_rate=0.004, adam_learning_rate=0.001,
+        steps=steps, batch_tokens=2000, subword_sampling=0.0, muon_learning_rate=0.004, adam_learning_rate=0.001,
         warmup_steps=20, evaluate_every=steps, patience=0, keep_last=True, threads=1, ema_decay=0.98, noise=noise,
     )  # fmt: skip
 
@@ -147,11 +147,12 @@ def write(options: argparse.Namespace, table: list[list[str]], seconds: dict[str
     put_result(FOLDER / "translators.json", {
         "heading": "Trained with noise",
         "text": [
-            f"The bundled `de-en` continues on the 29,000 captions of Multi30k for {options.steps} steps of 3,000 "
-            f"subwords, as they are or with `noise = {json.dumps(list(NOISE))}`, three seeds each. BLEU on the captions "
-            "of 2016, greedily, the mean of the seeds; the difference with a paired interval of 1,000 bootstrap "
-            "samples, and of each seed. *Typing errors* are other draws of what the training has; *neighboring keys* "
-            "it does not have. In upper case, BLEU ignores case; references of text without final punctuation have none."
+            f"The bundled `de-en` continues on the 29,000 captions of Multi30k for {options.steps} steps of 2,000 "
+            f"subwords, as they are or with `noise = {json.dumps(list(NOISE))}`, three seeds each. BLEU on the "
+            "captions of 2016, greedily, the mean of the seeds; the difference with a paired interval of 1,000 "
+            "bootstrap samples, and of each seed. *Typing errors* are other draws of what the training has; "
+            "*neighboring keys* it does not have. In upper case, BLEU ignores case; references of text without final "
+            "punctuation have none."
         ],
         "command": [f"python benchmarks/training_noise.py -o runs/training-noise --steps {options.steps} --write"],
         "machine": "cores",
