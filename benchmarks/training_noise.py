@@ -47,8 +47,8 @@ def neighboring_keys(text: str, random: np.random.Generator) -> str:
     for _ in range(1 + len(text.split()) // 10):
         at = int(random.choice([i for i, letter in enumerate(letters) if any(letter in row for row in _KEYS)]))
         row = next(row for row in _KEYS if letters[at] in row)
-        place = row.index(letters[at]) + (1 if random.random() < 0.5 else -1)
-        letters[at] = row[place] if 0 <= place < len(row) else row[1 if place < 0 else -2]
+        key = row.index(letters[at]) + (1 if random.random() < 0.5 else -1)
+        letters[at] = row[key] if 0 <= key < len(row) else row[1 if key < 0 else -2]
     return "".join(letters)
 
 
@@ -155,7 +155,7 @@ def write(options: argparse.Namespace, table: list[list[str]], seconds: dict[str
             "punctuation have none."
         ],
         "command": [f"python benchmarks/training_noise.py -o runs/training-noise --steps {options.steps} --write"],
-        "machine": "cores",
+        "machine": "bfloat16",
         "seeds": "1, 2 and 3",
         "columns": ["text", "`de-en`", "without noise", "with noise", "difference", "of each seed"],
         "align": "lrrrll",

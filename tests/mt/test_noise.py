@@ -77,12 +77,12 @@ def test_final_punctuation_goes_from_both_sides_or_none() -> None:
 
 def test_a_typing_error_is_one_edit_in_the_source() -> None:
     """By the optimal string alignment distance of rapidfuzz; two letters that are the same make none when swapped."""
-    made = [noisy("typos:1", seed=seed) for seed in range(100)]
-    assert all(target == expected for rows in made for (_, target), expected in zip(rows, TARGETS, strict=True))
-    for number, most in ((0, 1), (1, 1), (2, 1), (3, 2)):
-        distances = [OSA.distance(SOURCES[number], rows[number][0]) for rows in made]
-        assert max(distances) == most and sum(distance > 0 for distance in distances) > 80
-    assert len({rows[1][0] for rows in made}) > 15
+    samples = [noisy("typos:1", seed=seed) for seed in range(100)]
+    assert all(target == expected for rows in samples for (_, target), expected in zip(rows, TARGETS, strict=True))
+    for number, typos in ((0, 1), (1, 1), (2, 1), (3, 2)):
+        distances = [OSA.distance(SOURCES[number], rows[number][0]) for rows in samples]
+        assert max(distances) == typos and sum(distance > 0 for distance in distances) > 80
+    assert len({rows[1][0] for rows in samples}) > 15
 
 
 def test_shares_are_met() -> None:

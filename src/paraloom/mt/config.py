@@ -61,7 +61,7 @@ class TranslatorConfig(Config):
         precision: Number format of the converted weights; see `paraloom.mt.checkpoint.PRECISIONS`.
         keep_last: Keep the averaged weights of the last evaluation instead of those with the lowest development loss.
         special_tokens: Tokens that are never split, such as the <BT> of tagged back-translation.
-        noise: Shares of the training pairs with noise, drawn anew in each epoch: 'uppercase:0.05' and 'titlecase:0.05'
+        noise: Shares of the training pairs with noise, drawn again in each epoch: 'uppercase:0.05' and 'titlecase:0.05'
             change the case of both sides, 'unpunctuated:0.1' leaves out their final punctuation, 'typos:0.1' puts a
             typing error for every ten words into the source.
 

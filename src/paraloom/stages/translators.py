@@ -287,7 +287,7 @@ class _Mixture:
         """Share of each bitext in the training pairs, its pairs, and how often each is read in an epoch."""
         whole = sum(self.sizes)
         return ", ".join(
-            f"{name} {size / whole:.1%} ({rows:,} pairs, {size / max(1, rows):.3g} times)"
+            f"{name} {size / whole:.1%} ({rows:,} pairs × {size / max(1, rows):.3g})"
             for name, rows, size in zip(names, self.rows, self.sizes, strict=True)
         )
 
