@@ -131,7 +131,10 @@ def test_a_resumed_training_has_the_same_noise(
 
     config = replace(
         TOY_CONFIG,
-        **{"steps": 24, "evaluate_every": 8, "subword_sampling": subword_sampling, "plain_subword_share": 0.5},
+        steps=24,
+        evaluate_every=8,
+        subword_sampling=subword_sampling,
+        plain_subword_share=0.5,
         noise=("typos:0.3", "uppercase:0.3"),
     )
     seen: list[tuple[int, int]] = []

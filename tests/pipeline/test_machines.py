@@ -116,6 +116,7 @@ def test_processes_at_a_url(url: str, tmp_path: Path, monkeypatch: pytest.Monkey
     leave("n8", 5, [{"machine": "n8", "shards": [], "done": 0, "rows": 0, "rate": None, "idle": 1.0}], began=began)
     leave("n9", 300, [], began=began)
     leave("old", 6000, [], began=began)
+    leave("damaged", 0, [{"machine": "n1"}], began=began)
     Store.open(url).replace(".status/torn.json", b'{"state": "run')
     monkeypatch.setenv("PARALOOM_CACHE", str(tmp_path / "fourth"))
     status = run_status(url)
@@ -127,8 +128,8 @@ def test_processes_at_a_url(url: str, tmp_path: Path, monkeypatch: pytest.Monkey
     many = ", ".join(f"part-0000{i}" for i in range(5))
     machine, also, _, other, killed = text[3:8]
     assert machine == f"  on n1/3fa: {many} and 2 more, 2 done, 9.5 rows/s; last began or finished one 1 min 40 s ago"
-    assert also.startswith("also running for ") and other.startswith("  on n8: no shard, 0 done; last ")
-    assert killed.startswith("also killed after ") and "(5 min 00 s ago)" in killed
+    assert also.startswith("also on n8: running for ") and other.startswith("  on n8: no shard, 0 done; last ")
+    assert killed.startswith("also on n9: killed after ") and "(5 min 00 s ago)" in killed
     assert "  20-upper  done     150 rows" in status.format()
     assert [one["host"] for one in json.loads(json.dumps(status.to_dict()))["others"]] == ["n8", "n9"]
     assert not (tmp_path / "fourth").exists(), "looking leaves nothing"

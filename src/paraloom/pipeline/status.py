@@ -24,6 +24,7 @@ RunState: TypeAlias = Literal["running", "done", "failed", "interrupted", "kille
 """'killed': it has ended without a word; 'stopped': the same, in a folder of a version that wrote no status."""
 
 _SILENT = 60.0  # Seconds without a sign of life after which a run is said to be silent
+_OF_MACHINE = {"machine", "shards", "done", "rows", "rate", "idle"}
 _SHOWN = 5  # Shards with failed rows that are named for a stage
 
 
@@ -81,7 +82,11 @@ class RunStatus:
         lines += [line for line in (self._position(), self._memory()) if line]
         lines += self._machines()
         for other in self.others:
-            lines += [f"also {other._headline()}", *(line for line in (other._position(),) if line), *other._machines()]
+            lines += [
+                f"also on {other.host}: {other._headline()}",
+                *(line for line in (other._position(),) if line),
+                *other._machines(),
+            ]
         lines += self._table()
         for stage in self.stages:
             if stage.failed:
@@ -203,6 +208,7 @@ def status_of(
         of=current["of"] if current else None,
         progress=written.get("progress") if current else None,
         machines=tuple(written.get("machines") or ()) if current else (),
+        others=(),
         error=written.get("error"),
         age=age,
         **{key: written.get(key) for key in ("seconds", "memory", "peak_memory", "process", "host", "updated")},
@@ -258,6 +264,7 @@ def parse_status(content: bytes) -> dict[str, Any]:
         stage, progress = status["stage"], status["progress"]
         whole = stage is None or {"folder", "number", "of"} <= set(stage)
         whole &= progress is None or {"label", "done", "total", "unit", "rate", "remaining", "idle"} <= set(progress)
+        whole &= all(_OF_MACHINE <= set(machine) for machine in status.get("machines", ()))
         return status if whole and status["state"] in RunState.__args__ else {}  # type: ignore[attr-defined]
     except (ValueError, KeyError, TypeError):
         return {}
