@@ -264,7 +264,7 @@ def parse_status(content: bytes) -> dict[str, Any]:
         stage, progress = status["stage"], status["progress"]
         whole = stage is None or {"folder", "number", "of"} <= set(stage)
         whole &= progress is None or {"label", "done", "total", "unit", "rate", "remaining", "idle"} <= set(progress)
-        whole &= all(_OF_MACHINE <= set(machine) for machine in status.get("machines", ()))
+        whole &= all(set(machine) >= _OF_MACHINE for machine in status.get("machines", ()))
         return status if whole and status["state"] in RunState.__args__ else {}  # type: ignore[attr-defined]
     except (ValueError, KeyError, TypeError):
         return {}
