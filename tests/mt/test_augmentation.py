@@ -99,6 +99,7 @@ def test_weights_decide_how_often_a_bitext_is_read(tmp_path: Path) -> None:
     pipeline = parse_pipeline(text, file=tmp_path / "p.toml")
     figures = run_pipeline(pipeline, tmp_path / "run", engine="inline").stages[-1].figures
     assert figures["pairs"] == 120 + 240
+    assert figures["mixture"] == "small 33.3% (60 pairs × 2), large 66.7% (240 pairs × 1)"
 
 
 def test_weights_are_checked_when_the_stage_is_made() -> None:

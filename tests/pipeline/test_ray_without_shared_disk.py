@@ -12,6 +12,7 @@ from processes import environment, kill, start, wait_until
 from storage_servers import BUCKET, s3_server
 from toy_runs import run, toml
 
+from paraloom.api import run_status
 from paraloom.io.store import Store
 
 pytest.importorskip("ray", reason="ray is not installed")
@@ -20,7 +21,9 @@ pytestmark = pytest.mark.slow
 DRIVER = """
 import sys
 from pathlib import Path
+from paraloom.pipeline import monitor
 from toy_runs import run
+monitor.INTERVAL = monitor.REMOTE_INTERVAL = 0.1
 print(run(Path(sys.argv[1]).read_text(), sys.argv[2], engine="ray", address=sys.argv[3]).digest)
 """
 CHAIN = toml(
@@ -88,7 +91,10 @@ def digest_of(driver: subprocess.Popen[str]) -> str:
 def test_three_machines(machines: Machines, tmp_path: Path) -> None:
     """The same digest as in this process; the machines that worked have fetched shards into their own caches."""
     here = run(CHAIN, tmp_path / "local").digest
-    assert digest_of(machines.drive("driver")) == here
+    driver = machines.drive("driver")
+    wait_until(machines.committed, driver)
+    wait_until(lambda: len(run_status(machines.url).machines) >= 2, driver)
+    assert digest_of(driver) == here
     fetched = {name: len(list((tmp_path / name).rglob("fetched/*/part-*.parquet"))) for name in ("a", "b", "c")}
     assert sum(count > 0 for count in fetched.values()) >= 2
     assert not [path for name in "abc" for path in (tmp_path / name).glob("runs/*")]

@@ -8,7 +8,9 @@ from pathlib import Path
 
 from paraloom.api.run import WORK
 from paraloom.core.errors import DataError, RunError
+from paraloom.core.remote_files import is_url
 from paraloom.core.results import ResultRecord
+from paraloom.pipeline.remote_status import read_status_at
 from paraloom.pipeline.status import RunStatus, is_run, read_status
 from paraloom.pipeline.store import claimed
 
@@ -59,8 +61,10 @@ def run_status(path: str | Path) -> RunStatus:
     """Read the status of a run by its folder, or of a command by the output that it will write.
 
     Args:
-        path: Folder of a run, or the output of another command.
+        path: Folder of a run, its URL, or the output of another command.
     """
+    if is_url(path):
+        return read_status_at(path)
     path = Path(path)
     work = Path(str(path).rstrip("/") + WORK)
     if not is_run(path) and is_run(work):

@@ -40,6 +40,9 @@ _ADDRESSES = frozenset(["address", "on_end_post"])
 _TO_URLS = frozenset(["run", "publish"])
 """Commands whose output may be a URL."""
 
+_READS_URLS = frozenset(["status"])
+"""Commands that read what is at a URL themselves."""
+
 _SERVERS = frozenset(["translator", "paraphraser"])
 """Roles of values that may name a server."""
 
@@ -84,7 +87,7 @@ def _call(command: Command, values: dict[str, Any]) -> None:
         if name in _ADDRESSES or (name in declared and declared[name].role in _SERVERS):
             continue
         if name != "output":
-            values[name] = _local(value)
+            values[name] = value if command.name in _READS_URLS else _local(value)
         elif is_url(value) and _plain(command) not in _TO_URLS:
             raise ConfigError(
                 "cannot write to a URL: only the folder of a run, and what `publish` writes, may be one",

@@ -66,10 +66,12 @@ class TrainerLike(Protocol):
 class BatchSchedule:
     """The batches of a training in order, from the trainer's position on.
 
-    The order and the subword segmentation of an epoch follow from the trainer's seed and the epoch's number alone.
+    The order, the subword segmentation and the noise of an epoch follow from the trainer's seed and the epoch's number.
     """
 
-    def __init__(self, examples: Examples, resample: Callable[[int, int], Examples], trainer: TrainerLike) -> None:
+    def __init__(
+        self, examples: Examples, resample: Callable[[int, int, bool], Examples], trainer: TrainerLike
+    ) -> None:
         self.examples = self.plain = examples
         self.resample, self.trainer = resample, trainer
 
@@ -83,8 +85,9 @@ class BatchSchedule:
                 trainer.position = 0
             # The first step of the epoch, also when a training is resumed in the middle of it.
             first_step = trainer.step - -(-trainer.position // config.accumulate)
-            if config.subword_sampling and first_step < config.steps * (1 - config.plain_subword_share):
-                self.examples = self.resample(trainer.epoch, spawn_seed(trainer.seed, trainer.epoch))
+            sampled = config.subword_sampling > 0 and first_step < config.steps * (1 - config.plain_subword_share)
+            if sampled or config.noise:
+                self.examples = self.resample(trainer.epoch, spawn_seed(trainer.seed, trainer.epoch), sampled)
             else:
                 self.examples = self.plain
             trainer.plan = batches(self.examples, config.batch_tokens, generator(trainer.seed, trainer.epoch))

@@ -12,14 +12,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paraloom.core.errors import ParaloomError, printable
-from paraloom.core.events import emit
+from paraloom.core.events import emit, report_events_to
 from paraloom.core.progress import ProgressState, every, observe_progress
 from paraloom.core.secrets import redacted
 from paraloom.core.version import __version__
+from paraloom.pipeline.machines import MachineTracker
 from paraloom.pipeline.memory import memory_in_use
+
+if TYPE_CHECKING:
+    from paraloom.pipeline.remote import RemoteRun
 
 _WINDOW = 60.0  # Seconds that a rate is averaged over
 _FEW = 4  # With fewer advances than this in the window, the rate is that of the work from its beginning
@@ -89,16 +93,29 @@ class ProgressTracker:
 
 STATUS = ".status"  # File of a run folder with the state of the run as JSON, which `read_status` reads
 INTERVAL = 2.0  # Seconds between two writes of the status file
+REMOTE_INTERVAL = 15.0  # Seconds between two copies of it to the storage of a run at a URL
+_PATIENCE = 5.0  # Seconds that the storage may take for the last one
 
 
 class Monitor:
     """The status of one run, whose folder is locked for it."""
 
-    def __init__(self, folder: Path, name: str, stages: Sequence[str], engine: str, workers: int | None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        name: str,
+        stages: Sequence[str],
+        engine: str,
+        workers: int | None,
+        remote: RemoteRun | None = None,
+    ) -> None:
         self.folder = folder
+        self.remote = remote
         self.stages = list(stages)
         self.about = {"name": name, "engine": engine, "workers": workers, "until": stages[-1]}
         self.progress = ProgressTracker()
+        self.machines = MachineTracker()
+        self._text = ""
         self._began, self._start = _now(), time.monotonic()
         self._stage: dict[str, Any] | None = None
         self._peak, self._ended = 0, False
@@ -111,7 +128,12 @@ class Monitor:
         self._write("running")
         state, error = "failed", None
         try:
-            with observe_progress(self.progress), every(INTERVAL, lambda: self._write("running")):
+            with (
+                observe_progress(self.progress),
+                report_events_to(self.machines),
+                every(INTERVAL, lambda: self._write("running")),
+                every(REMOTE_INTERVAL, self._publish, first=INTERVAL),
+            ):
                 yield
             state = "done"
         except ParaloomError as failure:
@@ -126,6 +148,9 @@ class Monitor:
             raise
         finally:
             self._write(state, error)
+            last = threading.Thread(target=self._publish, daemon=True)
+            last.start()
+            last.join(_PATIENCE)
             seconds = round(time.monotonic() - self._start, 3)
             emit("run_end", folder=str(self.folder), state=state, seconds=seconds, memory=self._peak, error=error)
 
@@ -158,16 +183,23 @@ class Monitor:
                 "seconds": round(time.monotonic() - self._start, 3),
                 "stage": self._stage,
                 "progress": self.progress.figures(),
+                "machines": self.machines.figures(),
                 "memory": memory,
                 "peak_memory": self._peak,
                 "error": error,
             }
             # Not flushed to disk: after a power failure, the status is the least that is missed.
             temporary = self.folder / f"{STATUS}.tmp"
+            self._text = redacted(json.dumps(status, ensure_ascii=False))
             with suppress(OSError):
-                text = redacted(json.dumps(status, ensure_ascii=False))
-                temporary.write_text(text, encoding="utf-8", errors="backslashreplace")
+                temporary.write_text(self._text, encoding="utf-8", errors="backslashreplace")
                 temporary.replace(self.folder / STATUS)
+
+    def _publish(self) -> None:
+        """Copy the status to the storage of a run at a URL, as far as that answers."""
+        if self.remote is not None and self._stage is not None:  # run.json is the first object there
+            with suppress(ParaloomError, OSError):
+                self.remote.write_status(self._text)
 
 
 def _now() -> str:

@@ -14,10 +14,12 @@ same shard write the same bytes, and the entry of one of them holds.
 
 from __future__ import annotations
 
+import platform
 import secrets
 from dataclasses import dataclass
 from pathlib import Path
 
+from paraloom.core.digests import digest
 from paraloom.core.errors import RunError
 from paraloom.core.remote_files import as_url, local_copy
 from paraloom.io.atomic import atomic_write, disk_full_as_error, unwritable_as_error
@@ -25,6 +27,7 @@ from paraloom.io.store import Store
 
 _REPORT = "run.json"
 _TOKEN = ".shared"
+STATUSES = ".status"  # Folder with the status of each process that runs, or ran, the same at a URL
 
 
 @dataclass(frozen=True)
@@ -66,6 +69,11 @@ class RemoteRun:
             return (self.folder / _TOKEN).read_text(encoding="ascii") == self.token
         except OSError:
             return False
+
+    def write_status(self, text: str) -> None:
+        """Copy the status of this process to the storage, in place of that of an earlier one of the same local copy."""
+        own = digest([platform.node(), str(self.folder)])[:16]
+        self.store.replace(f"{STATUSES}/{own}.json", text.encode(errors="backslashreplace"))
 
     def write_report(self) -> None:
         """Copy run.json to the storage."""

@@ -59,7 +59,7 @@ def run_pipeline(
     folder = remote.folder if remote is not None else Path(folder).absolute()
     check_run(folder, pipeline.name, {step.name for step in pipeline.steps})
     with claimed(folder), closing(make_engine(engine, workers, address)) as chosen:
-        monitor = Monitor(folder, pipeline.name, [step.name for step in steps], engine, workers)
+        monitor = Monitor(folder, pipeline.name, [step.name for step in steps], engine, workers, remote)
         with monitor.watching():
             return _Run(pipeline, folder, chosen, on_error, monitor, remote).run(steps)
 

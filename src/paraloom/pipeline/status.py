@@ -6,7 +6,7 @@ import fcntl
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -24,6 +24,7 @@ RunState: TypeAlias = Literal["running", "done", "failed", "interrupted", "kille
 """'killed': it has ended without a word; 'stopped': the same, in a folder of a version that wrote no status."""
 
 _SILENT = 60.0  # Seconds without a sign of life after which a run is said to be silent
+_OF_MACHINE = {"machine", "shards", "done", "rows", "rate", "idle"}
 _SHOWN = 5  # Shards with failed rows that are named for a stage
 
 
@@ -46,7 +47,7 @@ class StageStatus:
 class RunStatus:
     """The status of a run."""
 
-    folder: Path
+    folder: Path | str  # Text where it is a URL
     name: str
     state: RunState
     stages: tuple[StageStatus, ...]  # All stages of the pipeline, in order
@@ -57,6 +58,10 @@ class RunStatus:
     # Of this stage: `label`, `done`, `total`, `unit`, `rate` (units per second), `remaining` (seconds) and `idle`
     # (seconds without progress); None if unknown.
     progress: Mapping[str, Any] | None = None
+    # Of each machine that has begun shards of this stage: `machine`, the `shards` that it has, how many it has `done`
+    # with how many `rows`, `rate` (rows per second) and `idle` (seconds since it began or finished one).
+    machines: tuple[Mapping[str, Any], ...] = ()
+    others: tuple[RunStatus, ...] = ()  # Further processes that run the same at this URL
     seconds: float | None = None  # How long the run took so far
     memory: int | None = None  # Memory of the run and its workers on this machine when the status was written, in bytes
     peak_memory: int | None = None  # The most of that, as far as it was observed
@@ -67,13 +72,21 @@ class RunStatus:
     error: Mapping[str, Any] | None = None  # What the run failed with: `message`, `stage`, `file`, `row`, `remedy`
 
     def to_dict(self) -> dict[str, Any]:
-        return {**asdict(self), "folder": str(self.folder)}
+        values = {**asdict(replace(self, others=())), "folder": str(self.folder)}
+        return {**values, "others": [other.to_dict() for other in self.others]}
 
     def format(self) -> str:
         """The status in lines: the state, the current stage, memory, all stages, failed rows, the error."""
         name = "" if self.name == OF_COMMAND else f" ({self.name})"
         lines = [f"{self.folder}{name}: {self._headline()}"]
         lines += [line for line in (self._position(), self._memory()) if line]
+        lines += self._machines()
+        for other in self.others:
+            lines += [
+                f"also on {other.host}: {other._headline()}",
+                *(line for line in (other._position(),) if line),
+                *other._machines(),
+            ]
         lines += self._table()
         for stage in self.stages:
             if stage.failed:
@@ -127,6 +140,19 @@ class RunStatus:
                 text += f", no progress for {format_duration(at['idle'])}"
         return text
 
+    def _machines(self) -> list[str]:
+        if self.state != "running":
+            return []
+        lines = []
+        for at in self.machines:
+            shards, idle = at["shards"], at["idle"] + (self.age or 0)
+            more = f" and {len(shards) - _SHOWN} more" if len(shards) > _SHOWN else ""
+            text = f"{', '.join(name.removesuffix('.parquet') for name in shards[:_SHOWN])}{more}" or "no shard"
+            text += f", {at['done']:,} done"
+            text += f", {at['rate']:,.{0 if at['rate'] >= 10 else 1}f} rows/s" if at["rate"] else ""
+            lines.append(f"  on {at['machine']}: {text}; last began or finished one {format_duration(idle)} ago")
+        return lines
+
     def _memory(self) -> str:
         if not self.peak_memory:
             return ""
@@ -159,16 +185,21 @@ def read_status(folder: str | Path) -> RunStatus:
             file=folder,
             remedy=_nearby(folder) or "Give the folder that `paraloom run` writes.",
         )
-    written = _status_file(folder)
-    locked = _is_locked(folder)
-    run, updated = _run_file(folder), _time(written.get("updated"))
+    return status_of(folder, folder, written_in(folder), _run_file(folder), is_locked(folder))
+
+
+def status_of(
+    shown: Path | str, folder: Path, written: Mapping[str, Any], run: Mapping[str, Any], locked: bool | None
+) -> RunStatus:
+    """The status of a run from what it wrote: its status and its run.json."""
+    updated = _time(written.get("updated"))
     age = None if updated is None else max(0.0, (datetime.now(UTC) - updated).total_seconds())
     state = _state(written, run, locked, age)
     current = written.get("stage") if state != "done" else None
     of_current = current["folder"] if current else None
     stages = tuple(_stage(folder, record, of_current, state) for record in run["stages"])
     return RunStatus(
-        folder=folder,
+        folder=shown,
         name=str(run.get("name") or written.get("name") or folder.name),
         state=state,
         stages=stages,
@@ -176,6 +207,8 @@ def read_status(folder: str | Path) -> RunStatus:
         number=current["number"] if current else None,
         of=current["of"] if current else None,
         progress=written.get("progress") if current else None,
+        machines=tuple(written.get("machines") or ()) if current else (),
+        others=(),
         error=written.get("error"),
         age=age,
         **{key: written.get(key) for key in ("seconds", "memory", "peak_memory", "process", "host", "updated")},
@@ -198,7 +231,7 @@ def _state(written: Mapping[str, Any], run: Mapping[str, Any], locked: bool | No
     return "killed" if state == "running" and not locked else state
 
 
-def _is_locked(folder: Path) -> bool | None:
+def is_locked(folder: Path) -> bool | None:
     """True if a run holds the lock of the folder; None if that cannot be found out."""
     try:
         lock = (folder / LOCK).open("rb")
@@ -216,27 +249,41 @@ def _is_locked(folder: Path) -> bool | None:
     return False
 
 
-def _status_file(folder: Path) -> dict[str, Any]:
+def written_in(folder: Path) -> dict[str, Any]:
     """Last output of the run; empty where it wrote nothing, or nothing whole."""
     try:
-        status = json.loads((folder / STATUS).read_text(encoding="utf-8"))
+        return parse_status((folder / STATUS).read_bytes())
+    except OSError:
+        return {}
+
+
+def parse_status(content: bytes) -> dict[str, Any]:
+    """What a run wrote as its status; empty if it is not whole."""
+    try:
+        status = json.loads(content)
         stage, progress = status["stage"], status["progress"]
         whole = stage is None or {"folder", "number", "of"} <= set(stage)
         whole &= progress is None or {"label", "done", "total", "unit", "rate", "remaining", "idle"} <= set(progress)
+        whole &= all(set(machine) >= _OF_MACHINE for machine in status.get("machines", ()))
         return status if whole and status["state"] in RunState.__args__ else {}  # type: ignore[attr-defined]
-    except (OSError, ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError):
         return {}
 
 
 def _run_file(folder: Path) -> dict[str, Any]:
     path = folder / REPORT
     try:
-        run = read_report(path)
+        return checked_report(read_report(path), path)
+    except FileNotFoundError:
+        return {"stages": []}
+
+
+def checked_report(run: dict[str, Any], path: Path | str) -> dict[str, Any]:
+    """The content of a run.json; DataError if stages have no names."""
+    try:
         if not all(isinstance(stage["name"], str) for stage in run["stages"]):
             raise TypeError("a stage without a name")
         return run
-    except FileNotFoundError:
-        return {"stages": []}
     except (KeyError, TypeError) as error:
         raise DataError(f"cannot be read ({error!r})", file=path, remedy="Run the pipeline again.") from error
 
@@ -263,7 +310,7 @@ def _stage(root: Path, record: Mapping[str, Any], current: str | None, state: Ru
 
 def _folder_of(root: Path, name: str) -> str:
     named = re.compile(rf"\d+-{re.escape(name)}")
-    return next((path.name for path in sorted(root.iterdir()) if named.fullmatch(path.name)), "")
+    return next((path.name for path in sorted(root.glob("*")) if named.fullmatch(path.name)), "")
 
 
 def _failed(folder: Path) -> Iterator[tuple[str, int]]:

@@ -125,8 +125,13 @@ def write_report(folder: Path, report: Mapping[str, object]) -> None:
 
 
 def read_report(path: Path) -> dict[str, Any]:
+    return parse_report(path.read_bytes(), path)
+
+
+def parse_report(content: bytes, path: Path | str) -> dict[str, Any]:
+    """The content of a run.json, by its path or URL; DataError if it is damaged, or was changed."""
     try:
-        report = dict(json.loads(path.read_text(encoding="utf-8")))
+        report = dict(json.loads(content))
         known = report.pop("sha256", None)
         changed = known is not None and known != digest(report)
     except (ValueError, TypeError, RecursionError) as error:

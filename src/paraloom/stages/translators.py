@@ -16,7 +16,7 @@ from paraloom.core.digests import file_digest
 from paraloom.core.errors import ConfigError, DataError, nearest
 from paraloom.core.protocols import Variant
 from paraloom.core.seeds import spawn_seeds
-from paraloom.core.stage import Fit, Json, Ref, StageContext
+from paraloom.core.stage import Fit, Json, Ref, Stage, StageContext
 from paraloom.io import Corpus
 from paraloom.mt.config import TranslatorConfig
 from paraloom.text.normalize import normalize
@@ -59,7 +59,7 @@ class TrainTranslator(TranslatorConfig, Fit):
     sentinel: ClassVar[str] = "shared_vocabulary.json"
     optional_fields: ClassVar[tuple[str, ...]] = (
         *("weights", "special_tokens", "keep_last", "device"),
-        *("training_precision", "accumulate"),
+        *("training_precision", "accumulate", "noise"),
     )
 
     bitext: tuple[Ref, ...]
@@ -113,8 +113,9 @@ class TrainTranslator(TranslatorConfig, Fit):
         def in_training(target: str) -> bool:
             return not (share and is_held_out(target, share))
 
+        mixture = _Mixture([partial(_sides, [corpus], in_training) for corpus in corpora], self.weights, context.seed)
         figures = train_translator(
-            _mixture([partial(_sides, [corpus], in_training) for corpus in corpora], self.weights, context.seed),
+            mixture,
             development,
             base_config(TranslatorConfig, self),
             folder,
@@ -122,6 +123,8 @@ class TrainTranslator(TranslatorConfig, Fit):
             init_from=context.inputs.get("init_from"),
             subwords_from=context.inputs.get("subwords_from"),
         )
+        if len(corpora) > 1:
+            figures["mixture"] = mixture.describe([_label(reference) for reference in self.bitext])
         test = "test" in context.inputs
         kind = "held-out" if share else "development"
         best = self._keep_costs(folder, development, kind)
@@ -265,19 +268,32 @@ def _sides(corpora: list[Corpus], select: Callable[[str], bool]) -> Iterator[Sid
             yield [sources[row] for row in rows], [targets[row] for row in rows]
 
 
-def _mixture(
-    parts: list[Callable[[], Iterator[Sides]]], weights: Sequence[float], seed: int
-) -> Callable[[], Iterator[Sides]]:
+class _Mixture:
     """Reads all parts, one after the other, each repeated as its weight asks for; every pass gives the same rows."""
-    from paraloom.mt.data import mixture_sizes, repeat_to
 
-    if not weights:
-        return lambda: chain.from_iterable(part() for part in parts)
-    rows = [sum(len(sources) for sources, _ in part()) for part in parts]
-    sizes = mixture_sizes(rows, weights)
-    seeds = spawn_seeds(seed, len(parts))
-    plans = list(zip(parts, rows, sizes, seeds, strict=True))
-    return lambda: chain.from_iterable(repeat_to(*plan) for plan in plans)
+    def __init__(self, parts: list[Callable[[], Iterator[Sides]]], weights: Sequence[float], seed: int) -> None:
+        from paraloom.mt.data import mixture_sizes
+
+        self.parts, self.seeds = parts, spawn_seeds(seed, len(parts))
+        self.rows = [sum(len(sources) for sources, _ in part()) for part in parts]
+        self.sizes = mixture_sizes(self.rows, weights) if weights else self.rows
+
+    def __call__(self) -> Iterator[Sides]:
+        from paraloom.mt.data import repeat_to
+
+        return chain.from_iterable(map(repeat_to, self.parts, self.rows, self.sizes, self.seeds))
+
+    def describe(self, names: Sequence[str]) -> str:
+        """Share of each bitext in the training pairs, its pairs, and how often each is read in an epoch."""
+        whole = sum(self.sizes)
+        return ", ".join(
+            f"{name} {size / whole:.1%} ({rows:,} pairs × {size / max(1, rows):.3g})"
+            for name, rows, size in zip(names, self.rows, self.sizes, strict=True)
+        )
+
+
+def _label(reference: Ref) -> str:
+    return reference.name if isinstance(reference, Stage | Path) else reference
 
 
 _DIGITS = {"comet": 4, "comet_interval": 4}

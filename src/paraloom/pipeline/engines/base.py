@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import gc
 import os
+import platform
 import traceback
 import warnings
 from collections.abc import Generator, Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
 from paraloom.core.devices import gpu_count
 from paraloom.core.errors import ParaloomError, RunError, is_interruption, system_errno
+from paraloom.core.events import emit
 from paraloom.core.optional import missing_extra
 from paraloom.core.progress import ProgressCallback
 from paraloom.core.resources import ONE_CPU, Resources
@@ -72,6 +75,12 @@ class Outcome(Generic[Result]):
         return self.result  # type: ignore[return-value]
 
 
+def announce(task: Task[Result], machine: str | None = None) -> None:
+    """Report that a worker, on this machine or another, begins a shard."""
+    if task.rows:  # a training has none
+        emit("shard_begin", stage=task.stage, shard=Path(task.file).name, machine=machine or platform.node())
+
+
 def attempt(task: Task[Result], report: ProgressCallback) -> Outcome[Result]:
     """Call a task; whatever it raises but Ctrl-C is returned as a ParaloomError with stage and file."""
     try:
@@ -115,6 +124,7 @@ class Inline:
         self, tasks: Iterable[Task[Result]], report: ProgressCallback, needs: Resources = ONE_CPU
     ) -> Generator[Result, None, None]:
         for task in tasks:
+            announce(task)
             yield attempt(task, report).get()
         forget()
 

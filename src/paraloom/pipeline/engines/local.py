@@ -21,7 +21,7 @@ from paraloom.core.devices import DEVICE_VARIABLE, gpu_count, main_memory
 from paraloom.core.errors import RunError
 from paraloom.core.progress import ProgressCallback, disable_progress
 from paraloom.core.resources import ONE_CPU, Resources
-from paraloom.pipeline.engines.base import Outcome, Result, Task, attempt, check_gpus, forget
+from paraloom.pipeline.engines.base import Outcome, Result, Task, announce, attempt, check_gpus, forget
 
 # Several workers with several threads each would compete for the cores; one thread per worker also makes sums of
 # floats independent of the machine. What the user has set is kept.
@@ -84,6 +84,7 @@ class Local:
                         workers.append(self._rested_or_new(_is_of_script(task), needs, len(workers)))
                         idle.append(workers[-1])
                     idle.pop().begin(task)
+                    announce(task)
                 # Only now, with all workers busy again, because the caller may take its time.
                 yield from map(Outcome.get, finished)
                 finished.clear()

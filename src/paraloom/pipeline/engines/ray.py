@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
+import platform
 import sys
 import time
 from collections import Counter, deque
@@ -20,7 +21,7 @@ from paraloom.core.devices import DEVICE_VARIABLE
 from paraloom.core.errors import MissingExtraError, RunError
 from paraloom.core.progress import ProgressCallback, disable_progress
 from paraloom.core.resources import ONE_CPU, Resources, describe_machine
-from paraloom.pipeline.engines.base import Outcome, Result, Task, attempt
+from paraloom.pipeline.engines.base import Outcome, Result, Task, announce, attempt
 from paraloom.pipeline.engines.local import worker_variables
 from paraloom.pipeline.store import versions
 
@@ -37,8 +38,12 @@ class Worker:
     def __init__(self) -> None:
         disable_progress()
 
-    def ready(self) -> None:
-        """Return, which shows that the process has started."""
+    def ready(self) -> str:
+        """Return the name of the machine, which shows that the process has started."""
+        import ray
+
+        # Several nodes of a cluster may be on one machine.
+        return f"{platform.node()}/{ray.get_runtime_context().get_node_id()[:6]}"
 
     def call(self, task: Task[Result]) -> Outcome[Result]:
         """Call a task; what it loads is kept for the next ones of its stage."""
@@ -59,6 +64,7 @@ class Pool(Generic[Result]):
         self.max_workers = max_workers
         self.starting: dict[Any, Any] = {}  # reference → actor
         self.idle: list[Any] = []
+        self.machines: dict[Any, str] = {}
         self.running: dict[Any, tuple[Any, Task[Result]]] = {}
         self.queue: deque[Task[Result]] = deque()
         self.attempts: Counter[int] = Counter()
@@ -124,12 +130,13 @@ class Pool(Generic[Result]):
         while self.idle and self.queue:
             actor, task = self.idle.pop(), self.queue.popleft()
             self.running[actor.call.remote(task)] = actor, task
+            announce(task, self.machines[actor])
 
     def _admit(self, reference: Any) -> None:
         """Take a worker that has started, or note that it could not."""
         actor = self.starting.pop(reference)
         try:
-            self.ray.get(reference)
+            self.machines[actor] = self.ray.get(reference)
         except self.ray.exceptions.RayError as error:
             self.failed_starts += 1
             if self.failed_starts == ATTEMPTS:
