@@ -95,7 +95,7 @@ class FastEncoder(NetworkEncoder):
 
 
 def contrast(vectors: Tensor, guide: Tensor, hard: npt.NDArray[np.int64], weight: float) -> DistillationLoss:
-    """The loss of n pairs: `vectors` are both sides, then a hard negative of each pair in `hard`; `guide` is of sides."""
+    """The loss of n pairs: `vectors` of both sides, then of hard negatives of the pairs `hard`; `guide` of sides."""
     units, count = functional.normalize(vectors, dim=1), len(guide) // 2
     sides, negatives = units[: 2 * count], units[2 * count :]
     cosines, before = sides @ sides.T, guide @ guide.T
