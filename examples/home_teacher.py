@@ -8,9 +8,9 @@
 `pairs` writes lines of kind, sentence, paraphrase, and a hard negative where a rule applies: the paraphrase with one
 fact changed (number, name, negation, quantifier, role, two words, a dropped phrase), or a wrong pair of PAWS. `train`
 resumes where it was interrupted. Its loss: each side of a pair finds the other one among the sentences of a batch,
-without those that `--guide` has nearer to it than its paraphrase (false negatives), and hard negatives are below all
-pairs of the batch (`--order`). Weights between the start and the end are saved, and measured on those of STS-B's
-development pairs that no test has.
+without those that `--guide` has nearer to it than its paraphrase (false negatives), and with a weight (`--order`) a
+hard negative is less like the sentence than its paraphrase is, or less than all pairs of the batch (`--across`).
+Weights between the start and the end are saved, and measured on those of STS-B's development pairs that no test has.
 
 Reference:
     Solatorio 2024, "GISTEmbed" (the guide); Su 2022, "CoSENT" (the order); Wortsman et al. 2022, "Robust fine-tuning"
@@ -26,6 +26,7 @@ import random
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -54,6 +55,7 @@ CAPS = {"tatoeba": 20_000, "split": 3_000, "advising": 1_000, "places": 1_000, "
 """Kind → pairs at most."""
 CHANGES = [kind for kind in KINDS if kind != "replaced"]
 DEVELOPMENT = "STS-B/dev?overlap=drop"
+SETTINGS = ("steps", "batch", "learning_rate", "order", "across", "guide", "seed")
 MAX_TOKENS = 32
 TEMPERATURE = 0.05
 SHARES = (0.25, 0.5, 0.75, 1.0)
@@ -94,7 +96,9 @@ class FastEncoder(NetworkEncoder):
             return super()._encode_batch(ids)
 
 
-def contrast(vectors: Tensor, guide: Tensor, hard: npt.NDArray[np.int64], weight: float) -> DistillationLoss:
+def contrast(
+    vectors: Tensor, guide: Tensor, hard: npt.NDArray[np.int64], weight: float, across: bool
+) -> DistillationLoss:
     """The loss of n pairs: `vectors` of both sides, then of hard negatives of the pairs `hard`; `guide` of sides."""
     units, count = functional.normalize(vectors, dim=1), len(guide) // 2
     sides, negatives = units[: 2 * count], units[2 * count :]
@@ -105,9 +109,13 @@ def contrast(vectors: Tensor, guide: Tensor, hard: npt.NDArray[np.int64], weight
     false[torch.arange(2 * count), other] = False
     found = functional.cross_entropy((cosines / TEMPERATURE).masked_fill(false | itself, -torch.inf), other)
     right = (sides[:count] * sides[count:]).sum(1)
-    wrong = torch.cat([(sides[rows] * negatives).sum(1) for rows in (hard, hard + count)])
-    above = ((wrong[:, None] - right[None, :]) / TEMPERATURE).ravel()
-    ordered = torch.logsumexp(torch.cat([torch.zeros(1), above]), 0)
+    if across:
+        wrong = torch.cat([(sides[rows] * negatives).sum(1) for rows in (hard, hard + count)])
+        above = ((wrong[:, None] - right[None, :]) / TEMPERATURE).ravel()
+        ordered = torch.logsumexp(torch.cat([torch.zeros(1), above]), 0)
+    else:
+        wrong = (sides[hard] * negatives).sum(1)
+        ordered = functional.softplus((wrong - right[hard]) / TEMPERATURE).sum() / max(1, len(hard))
     return DistillationLoss(found + weight * ordered, 0.0, float(found.detach()), float(ordered.detach()))
 
 
@@ -141,7 +149,7 @@ def train(options: argparse.Namespace, data: Path) -> None:
     )  # fmt: skip
     trainer = TransformerTrainer(config, network)
     start = {name: value.copy() for name, value in trainer.tensors.items() if name.startswith("parameters")}
-    settings = {name: getattr(options, name) for name in ("steps", "batch", "learning_rate", "order", "guide", "seed")}
+    settings = {name: str(value) for name, value in vars(options).items() if name in SETTINGS}
     state = read_checkpoint(folder, trainer.tensors, signature := digest([settings, file_digest(options.pairs)]))
     development = read_development(data / "sts", DEVELOPMENT)
 
@@ -162,11 +170,11 @@ def train(options: argparse.Namespace, data: Path) -> None:
                 known = torch.cat([guide[0, rows], guide[1, rows]])
                 tokens = [side[i] for side in ids[:2] for i in rows] + [ids[2][i] for i in rows[hard]]
                 state.step, state.megabatch = state.step + 1, state.megabatch + 1
-                loss = trainer.minimize(
-                    tokens,
-                    lambda vectors, known=known, hard=hard: contrast(vectors, known, hard, options.order),
-                    learning_rate_at(config, state.step), state.step,
-                )  # fmt: skip
+
+                def loss_of(vectors: Tensor, known: Tensor = known, hard: Any = hard) -> DistillationLoss:
+                    return contrast(vectors, known, hard, options.order, options.across)
+
+                loss = trainer.minimize(tokens, loss_of, learning_rate_at(config, state.step), state.step)
                 state.add_loss(float(loss.total.detach()))
                 if state.step % max(1, options.steps // options.lines) == 0:
                     state.end_line(state.loss / state.steps, **{"in batch": loss.softmax, "order": loss.vector})
@@ -198,8 +206,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     training.add_argument("-o", "--output", type=Path, required=True)
     for name, value in (("steps", 300), ("batch", 64), ("threads", 1), ("seed", 1), ("lines", 3)):
         training.add_argument(f"--{name}", type=int, default=value)
-    for name, value in (("learning-rate", 3e-5), ("order", 0.1)):
+    for name, value in (("learning-rate", 3e-5), ("order", 0.3)):
         training.add_argument(f"--{name}", type=float, default=value)
+    training.add_argument("--across", action="store_true", help="hard negatives below all pairs of the batch")
     options, data = parser.parse_args(arguments), Path(os.environ["PARALOOM_DATA"])
     write_pairs(data, options.output) if options.command == "pairs" else train(options, data)
 

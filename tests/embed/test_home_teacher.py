@@ -35,7 +35,7 @@ def test_loss_of_two_pairs(recipe: Any) -> None:
     """Each side finds the other one among three, by cosine through τ; all guides agree that nothing else is nearer."""
     angles, tau = (0, 60, 10, 80), recipe.TEMPERATURE
     vectors = on_circle(*angles)
-    loss = recipe.contrast(3 * vectors, vectors, np.array([], np.int64), 0.5)
+    loss = recipe.contrast(3 * vectors, vectors, np.array([], np.int64), 0.5, False)
     expected = 0.0
     for i, other in enumerate((2, 3, 0, 1)):
         logits = {j: math.cos(math.radians(angles[i] - angles[j])) / tau for j in range(4) if j != i}
@@ -48,7 +48,7 @@ def test_loss_of_two_pairs(recipe: Any) -> None:
 def test_guide_leaves_out_what_it_has_nearer_than_the_paraphrase(recipe: Any) -> None:
     """The guide has all of them near one spot but the second paraphrase."""
     vectors, guide = on_circle(0, 60, 10, 80), on_circle(0, 1.5, 0.5, 80)
-    loss = recipe.contrast(vectors, guide, np.array([], np.int64), 0.0)
+    loss = recipe.contrast(vectors, guide, np.array([], np.int64), 0.0, False)
 
     def near(a: float, b: float) -> float:
         return math.cos(math.radians(a - b)) / recipe.TEMPERATURE
@@ -65,7 +65,7 @@ def test_guide_leaves_out_what_it_has_nearer_than_the_paraphrase(recipe: Any) ->
 def test_hard_negatives_come_below_all_pairs(recipe: Any) -> None:
     """log(1 + Σ exp((wrong − right) / τ)), the wrong pairs being both sides of pair 1 with its negative."""
     vectors, angles = on_circle(0, 60, 10, 80, 75), (0, 60, 10, 80, 75)
-    loss = recipe.contrast(vectors, vectors[:4], np.array([1]), 2.0)
+    loss = recipe.contrast(vectors, vectors[:4], np.array([1]), 2.0, True)
 
     def cosine(a: int, b: int) -> float:
         return math.cos(math.radians(angles[a] - angles[b]))
@@ -73,4 +73,13 @@ def test_hard_negatives_come_below_all_pairs(recipe: Any) -> None:
     right, wrong = (cosine(0, 2), cosine(1, 3)), (cosine(1, 4), cosine(3, 4))
     total = 1 + sum(math.exp((w - r) / recipe.TEMPERATURE) for w in wrong for r in right)
     assert loss.vector == pytest.approx(math.log(total), rel=1e-4)
+    assert float(loss.total) == pytest.approx(loss.softmax + 2 * loss.vector, rel=1e-4)
+
+
+def test_hard_negative_comes_below_its_own_pair(recipe: Any) -> None:
+    """log(1 + exp((wrong − right) / τ)), the wrong pair being the first side of pair 1 with its negative."""
+    vectors = on_circle(0, 60, 10, 80, 75)
+    loss = recipe.contrast(vectors, vectors[:4], np.array([1]), 2.0, False)
+    wrong, right = math.cos(math.radians(15)), math.cos(math.radians(20))
+    assert loss.vector == pytest.approx(math.log1p(math.exp((wrong - right) / recipe.TEMPERATURE)), rel=1e-4)
     assert float(loss.total) == pytest.approx(loss.softmax + 2 * loss.vector, rel=1e-4)
