@@ -24,7 +24,7 @@ import json
 import os
 import random
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +38,7 @@ from tokenizers import Tokenizer
 from torch import Tensor
 from torch.nn import functional
 
+from paraloom.core.batches import batches_by_length
 from paraloom.core.devices import supports_bfloat16
 from paraloom.core.digests import digest, file_digest
 from paraloom.core.seeds import generator
@@ -54,7 +55,6 @@ from paraloom.pairs.lookalikes import names_in
 CAPS = {"tatoeba": 20_000, "split": 3_000, "advising": 1_000, "places": 1_000, "bible": 4_000, "captions": 8_000}
 """Kind → pairs at most."""
 CHANGES = [kind for kind in KINDS if kind != "replaced"]
-DEVELOPMENT = "STS-B/dev?overlap=drop"
 SETTINGS = ("steps", "batch", "learning_rate", "order", "across", "guide", "seed")
 MAX_TOKENS = 32
 TEMPERATURE = 0.05
@@ -109,21 +109,13 @@ def contrast(
     false[torch.arange(2 * count), other] = False
     found = functional.cross_entropy((cosines / TEMPERATURE).masked_fill(false | itself, -torch.inf), other)
     right = (sides[:count] * sides[count:]).sum(1)
+    wrong = torch.stack([(sides[rows] * negatives).sum(1) for rows in (hard, hard + count)])
     if across:
-        wrong = torch.cat([(sides[rows] * negatives).sum(1) for rows in (hard, hard + count)])
-        above = ((wrong[:, None] - right[None, :]) / TEMPERATURE).ravel()
-        ordered = torch.logsumexp(torch.cat([torch.zeros(1), above]), 0)
+        above = (wrong.ravel()[:, None] - right[None, :]) / TEMPERATURE
+        ordered = torch.logsumexp(torch.cat([torch.zeros(1), above.ravel()]), 0)
     else:
-        wrong = (sides[hard] * negatives).sum(1)
-        ordered = functional.softplus((wrong - right[hard]) / TEMPERATURE).sum() / max(1, len(hard))
+        ordered = functional.softplus((wrong[0] - right[hard]) / TEMPERATURE).sum() / max(1, len(hard))
     return DistillationLoss(found + weight * ordered, 0.0, float(found.detach()), float(ordered.detach()))
-
-
-def batches(lengths: npt.NDArray[np.int64], size: int, draw: np.random.Generator) -> Iterator[npt.NDArray[np.int64]]:
-    """Pairs of like length, each once, in random order."""
-    shuffled = draw.permutation(len(lengths))
-    ranked = shuffled[np.argsort(lengths[shuffled], kind="stable")][: len(lengths) // size * size].reshape(-1, size)
-    yield from ranked[draw.permutation(len(ranked))]
 
 
 def train(options: argparse.Namespace, data: Path) -> None:
@@ -134,7 +126,7 @@ def train(options: argparse.Namespace, data: Path) -> None:
     linear = {"weight": np.eye(width, dtype=np.float32), "bias": np.zeros(width, np.float32)}
     network = network_of_bert(shape_of_bert(described, width), load_file(options.base / "model.safetensors"), linear)
     lines = list(rows(options.pairs))[: options.steps * options.batch]
-    sides = [[line[number] for line in lines] for number in (1, 2, 3)]
+    sides = list(zip(*lines, strict=True))[1:]
     encoder = open_encoder(options.guide or options.base, options.threads)
     before = [torch.from_numpy(encoder.encode(side).astype(np.float32)) for side in sides[:2]]
     guide = functional.normalize(torch.stack(before), dim=2)
@@ -143,15 +135,13 @@ def train(options: argparse.Namespace, data: Path) -> None:
     ids = [[np.array(one.ids, np.int32) for one in tokenizer.encode_batch(side)] for side in sides]
     has_hard = np.array([bool(text) for text in sides[2]]) & bool(options.order)
     lengths = np.array([max(len(side[i]) for side in ids) for i in range(len(lines))])
-    config = TransformerConfig(
-        steps=options.steps, batch_size=options.batch, learning_rate=options.learning_rate, threads=options.threads,
-        final_learning_rate=0.0,
-    )  # fmt: skip
+    shared = {name: getattr(options, name) for name in ("steps", "learning_rate", "threads")}
+    config = TransformerConfig(**shared, final_learning_rate=0.0)
     trainer = TransformerTrainer(config, network)
     start = {name: value.copy() for name, value in trainer.tensors.items() if name.startswith("parameters")}
     settings = {name: str(value) for name, value in vars(options).items() if name in SETTINGS}
     state = read_checkpoint(folder, trainer.tensors, signature := digest([settings, file_digest(options.pairs)]))
-    development = read_development(data / "sts", DEVELOPMENT)
+    development = read_development(data / "sts", "STS-B/dev?overlap=drop")
 
     def measure(**where: float) -> None:
         figures = development.figures(FastEncoder(network, vocabulary.tokenizer, options.threads))
@@ -163,9 +153,12 @@ def train(options: argparse.Namespace, data: Path) -> None:
         if not state.step:
             measure()
         while state.step < options.steps:
-            order = list(batches(lengths, options.batch, generator(options.seed, state.epoch)))
+            draw = generator(options.seed, state.epoch)
+            shuffled = draw.permutation(len(lengths))
+            of_length = batches_by_length(lengths[shuffled], options.batch)
+            order = draw.permutation(len(of_length))
             while state.megabatch < len(order) and state.step < options.steps:
-                rows = np.sort(order[state.megabatch])
+                rows = np.sort(shuffled[of_length[order[state.megabatch]]])
                 hard = np.flatnonzero(has_hard[rows])
                 known = torch.cat([guide[0, rows], guide[1, rows]])
                 tokens = [side[i] for side in ids[:2] for i in rows] + [ids[2][i] for i in rows[hard]]
@@ -191,10 +184,10 @@ def train(options: argparse.Namespace, data: Path) -> None:
             trainer.tensors[name][...] = value + share * (end[name] - value)
         measure(share=share)
         save_transformer(network, vocabulary, folder / f"share-{share:g}", settings | {"share": share})
-    write_records(folder, state.curve, {})
+    write_records(folder, state.curve, shared)
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
+def main() -> None:
     """Write pairs, or train."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
@@ -209,7 +202,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for name, value in (("learning-rate", 3e-5), ("order", 0.3)):
         training.add_argument(f"--{name}", type=float, default=value)
     training.add_argument("--across", action="store_true", help="hard negatives below all pairs of the batch")
-    options, data = parser.parse_args(arguments), Path(os.environ["PARALOOM_DATA"])
+    options, data = parser.parse_args(), Path(os.environ["PARALOOM_DATA"])
     write_pairs(data, options.output) if options.command == "pairs" else train(options, data)
 
 
