@@ -25,6 +25,7 @@ import os
 import random
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -58,8 +59,6 @@ CHANGES = [kind for kind in KINDS if kind != "replaced"]
 SETTINGS = ("steps", "batch", "learning_rate", "order", "across", "guide", "seed")
 MAX_TOKENS = 32
 TEMPERATURE = 0.05
-SHARES = (0.25, 0.5, 0.75, 1.0)
-"""Ways from the start to the end that are measured."""
 
 
 def write_pairs(data: Path, output: Path) -> None:
@@ -68,9 +67,8 @@ def write_pairs(data: Path, output: Path) -> None:
     wrong: defaultdict[str, list[str]] = defaultdict(list)
     labeled = [(label, plain(a), plain(b)) for label, a, b in rows(data / "paraphrase/paws-wiki/dev.tsv.gz")]
     of_kind["paws"] = [(a, b) for label, a, b in labeled if label == "1"]
-    for label, a, b in labeled:
-        if label == "0":
-            wrong[a].append(b)
+    for _, a, b in (row for row in labeled if row[0] == "0"):
+        wrong[a].append(b)
     draw, lines = generator(1), list[tuple[str, ...]]()
     for kind, pairs in of_kind.items():
         chosen = random.Random(kind).sample(pairs, min(len(pairs), CAPS.get(kind, len(pairs))))
@@ -96,9 +94,7 @@ class FastEncoder(NetworkEncoder):
             return super()._encode_batch(ids)
 
 
-def contrast(
-    vectors: Tensor, guide: Tensor, hard: npt.NDArray[np.int64], weight: float, across: bool
-) -> DistillationLoss:
+def contrast(vectors: Tensor, guide: Tensor, hard: Any, weight: float, across: bool) -> DistillationLoss:
     """The loss of n pairs: `vectors` of both sides, then of hard negatives of the pairs `hard`; `guide` of sides."""
     units, count = functional.normalize(vectors, dim=1), len(guide) // 2
     sides, negatives = units[: 2 * count], units[2 * count :]
@@ -125,16 +121,14 @@ def train(options: argparse.Namespace, data: Path) -> None:
     width = int(described["hidden_size"])
     linear = {"weight": np.eye(width, dtype=np.float32), "bias": np.zeros(width, np.float32)}
     network = network_of_bert(shape_of_bert(described, width), load_file(options.base / "model.safetensors"), linear)
-    lines = list(rows(options.pairs))[: options.steps * options.batch]
-    sides = list(zip(*lines, strict=True))[1:]
+    sides = list(zip(*list(rows(options.pairs))[: options.steps * options.batch], strict=True))[1:]
     encoder = open_encoder(options.guide or options.base, options.threads)
-    before = [torch.from_numpy(encoder.encode(side).astype(np.float32)) for side in sides[:2]]
-    guide = functional.normalize(torch.stack(before), dim=2)
+    guide = functional.normalize(torch.from_numpy(np.stack([encoder.encode(side) for side in sides[:2]])), dim=2)
     tokenizer = Tokenizer.from_str(json.dumps(vocabulary.tokenizer))
     tokenizer.enable_truncation(MAX_TOKENS)
     ids = [[np.array(one.ids, np.int32) for one in tokenizer.encode_batch(side)] for side in sides]
     has_hard = np.array([bool(text) for text in sides[2]]) & bool(options.order)
-    lengths = np.array([max(len(side[i]) for side in ids) for i in range(len(lines))])
+    lengths = np.array([max(len(side[i]) for side in ids) for i in range(len(sides[0]))])
     shared = {name: getattr(options, name) for name in ("steps", "learning_rate", "threads")}
     config = TransformerConfig(**shared, final_learning_rate=0.0)
     trainer = TransformerTrainer(config, network)
@@ -147,7 +141,6 @@ def train(options: argparse.Namespace, data: Path) -> None:
         figures = development.figures(FastEncoder(network, vocabulary.tokenizer, options.threads))
         state.measure({**figures, **where}, state.epoch)
         print(state.curve[-2:], flush=True)
-        network.train()
 
     def steps() -> Iterator[None]:
         if not state.step:
@@ -163,10 +156,7 @@ def train(options: argparse.Namespace, data: Path) -> None:
                 known = torch.cat([guide[0, rows], guide[1, rows]])
                 tokens = [side[i] for side in ids[:2] for i in rows] + [ids[2][i] for i in rows[hard]]
                 state.step, state.megabatch = state.step + 1, state.megabatch + 1
-
-                def loss_of(vectors: Tensor, known: Tensor = known, hard: Any = hard) -> DistillationLoss:
-                    return contrast(vectors, known, hard, options.order, options.across)
-
+                loss_of = partial(contrast, guide=known, hard=hard, weight=options.order, across=options.across)
                 loss = trainer.minimize(tokens, loss_of, learning_rate_at(config, state.step), state.step)
                 state.add_loss(float(loss.total.detach()))
                 if state.step % max(1, options.steps // options.lines) == 0:
@@ -179,7 +169,7 @@ def train(options: argparse.Namespace, data: Path) -> None:
     run_with_checkpoints(steps(), folder, state, trainer.tensors, signature, 60.0)
     trainer.close()
     end = {name: value.copy() for name, value in trainer.tensors.items() if name in start}
-    for share in SHARES:
+    for share in (0.25, 0.5, 0.75, 1.0):
         for name, value in start.items():
             trainer.tensors[name][...] = value + share * (end[name] - value)
         measure(share=share)
@@ -197,10 +187,9 @@ def main() -> None:
     training.add_argument("--base", type=Path, required=True, help="folder of a BERT with mean pooling")
     training.add_argument("--guide", help="encoder that finds false negatives (default: the base)")
     training.add_argument("-o", "--output", type=Path, required=True)
-    for name, value in (("steps", 300), ("batch", 64), ("threads", 1), ("seed", 1), ("lines", 3)):
-        training.add_argument(f"--{name}", type=int, default=value)
-    for name, value in (("learning-rate", 3e-5), ("order", 0.3)):
-        training.add_argument(f"--{name}", type=float, default=value)
+    numbers = {"steps": 300, "batch": 64, "threads": 1, "seed": 1, "lines": 3, "learning-rate": 3e-5, "order": 0.3}
+    for name, value in numbers.items():
+        training.add_argument(f"--{name}", type=type(value), default=value)
     training.add_argument("--across", action="store_true", help="hard negatives below all pairs of the batch")
     options, data = parser.parse_args(), Path(os.environ["PARALOOM_DATA"])
     write_pairs(data, options.output) if options.command == "pairs" else train(options, data)
