@@ -103,7 +103,7 @@ def contrast(vectors: Tensor, guide: Tensor, hard: Any, weight: float, across: b
     itself = torch.eye(2 * count, dtype=torch.bool)
     false = before > before[torch.arange(2 * count), other][:, None]
     false[torch.arange(2 * count), other] = False
-    found = functional.cross_entropy((cosines / TEMPERATURE).masked_fill(false | itself, -torch.inf), other)
+    in_batch = functional.cross_entropy((cosines / TEMPERATURE).masked_fill(false | itself, -torch.inf), other)
     right = (sides[:count] * sides[count:]).sum(1)
     wrong = torch.stack([(sides[rows] * negatives).sum(1) for rows in (hard, hard + count)])
     if across:
@@ -111,7 +111,7 @@ def contrast(vectors: Tensor, guide: Tensor, hard: Any, weight: float, across: b
         ordered = torch.logsumexp(torch.cat([torch.zeros(1), above.ravel()]), 0)
     else:
         ordered = functional.softplus((wrong[0] - right[hard]) / TEMPERATURE).sum() / max(1, len(hard))
-    return DistillationLoss(found + weight * ordered, 0.0, float(found.detach()), float(ordered.detach()))
+    return DistillationLoss(in_batch + weight * ordered, 0.0, float(in_batch.detach()), float(ordered.detach()))
 
 
 def train(options: argparse.Namespace, data: Path) -> None:

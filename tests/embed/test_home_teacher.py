@@ -53,12 +53,14 @@ def test_guide_leaves_out_what_it_has_nearer_than_the_paraphrase(recipe: Any) ->
     def near(a: float, b: float) -> float:
         return math.cos(math.radians(a - b)) / recipe.TEMPERATURE
 
-    def found(target: float, *others: float) -> float:
+    def softmax_loss(target: float, *others: float) -> float:
         return math.log(sum(map(math.exp, (target, *others)))) - target
 
     # Only for the one at 60° the guide has others nearer than its paraphrase, and those are all: none stays.
-    expected = found(near(0, 10), near(0, 60), near(0, 80)) + found(near(10, 0), near(10, 80), near(10, 60))
-    expected += 0.0 + found(near(80, 60), near(80, 0), near(80, 10))
+    expected = softmax_loss(near(0, 10), near(0, 60), near(0, 80)) + softmax_loss(
+        near(10, 0), near(10, 80), near(10, 60)
+    )
+    expected += 0.0 + softmax_loss(near(80, 60), near(80, 0), near(80, 10))
     assert loss.softmax == pytest.approx(expected / 4, rel=1e-3, abs=1e-4)
 
 
