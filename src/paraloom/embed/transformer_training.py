@@ -198,6 +198,17 @@ class TransformerTrainer:
     def update(
         self, ids: Sequence[npt.NDArray[np.int32]], teacher: npt.NDArray[np.float32], learning_rate: float, step: int
     ) -> DistillationLoss:
+        target = torch.from_numpy(teacher)
+        return self.minimize(ids, lambda vectors: distillation_loss(vectors, target, self.config), learning_rate, step)
+
+    def minimize(
+        self,
+        ids: Sequence[npt.NDArray[np.int32]],
+        loss_of: Callable[[Tensor], DistillationLoss],
+        learning_rate: float,
+        step: int,
+    ) -> DistillationLoss:
+        """Make a step by any loss of the vectors `(n, d)` of n sentences."""
         for copy in self._copies:  # Before the step: weights may come from a checkpoint.
             for name, value in copy.items():
                 value.copy_(self._dense[name])
@@ -219,7 +230,7 @@ class TransformerTrainer:
         for index, part in enumerate(parts):
             vectors[index::count] = part.detach()
         vectors.requires_grad_()
-        loss = distillation_loss(vectors, torch.from_numpy(teacher), self.config)
+        loss = loss_of(vectors)
         loss.total.backward()
         gradient = vectors.grad
         assert gradient is not None
