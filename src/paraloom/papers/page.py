@@ -14,7 +14,7 @@ from paraloom.core.errors import ConfigError, DataError
 from paraloom.io.atomic import atomic_write
 from paraloom.papers.catalog import catalog_entries, format_catalog
 from paraloom.papers.tables import ReproducedTable, read_table
-from paraloom.papers.verdicts import OUTCOMES, count_open, count_outcomes, verdict_of, verdict_sentence
+from paraloom.papers.verdicts import OUTCOMES, count_open, count_outcomes, outcomes_of, verdict_of, verdict_sentence
 
 PROSE = "page.toml"
 """The file with the page's prose."""
@@ -178,7 +178,7 @@ def _check_names(folder: Path, sections: Iterable[Section], tables: Mapping[str,
 def _filled(text: str, tables: Iterable[ReproducedTable], verdicts: str = "") -> str:
     """Text with its placeholders replaced; other dollar signs stay."""
     orders = [order for table in tables for order in table.orders]
-    counts = count_outcomes([order.outcome for order in orders], "the papers")
+    counts = count_outcomes(outcomes_of(orders), "the papers")
     return Template(text).safe_substitute(verdicts=verdicts, orders=counts, open=count_open(orders))
 
 
@@ -194,7 +194,7 @@ def _verdicts(
         if not named:
             yield f"| {page} | | its tables, and why they are not made or where else | | | | | |"
         for table in named:
-            outcomes = [order.outcome for order in table.orders]
+            outcomes = outcomes_of(table.orders)
             cells = (
                 page,
                 f"[`{table.name}`]({folder}/{table.name}.md)",
