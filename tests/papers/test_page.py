@@ -17,7 +17,7 @@ from paraloom.papers.catalog import catalog_entries
 from paraloom.papers.page import SECTIONS, SectionRow, papers_pages, read_sections, write_page
 from paraloom.papers.published import PAPERS
 from paraloom.papers.tables import BASELINES, NOT_MEASURED, ReproducedTable, read_table, reproduced, table_json
-from paraloom.papers.verdicts import OUTCOMES, Order, count_open
+from paraloom.papers.verdicts import OUTCOMES, Order, count_open, format_open_orders
 from paraloom.stages import STAGES
 
 FOLDER = Path(__file__).parents[2] / "docs/explanations/papers"
@@ -145,6 +145,9 @@ def test_open_orders_are_counted_by_what_would_decide_them() -> None:
 
     orders = [order(2, 1, 1), order(1, 1.4, 3), order(0.1, 3, 1), order(0, 1, 3), order(0.1, 0.5, 3, moved=1)]
     assert [item.decided_by for item in orders] == ["", "2 ×", "9 ×", "over 100 ×", _TRAINING]
+    assert format_open_orders({"`w17-5`": [*orders[:2], Order("b above c", 1, orders[1].ours, counted=False)]})[2:] == [
+        "| `w17-5` | a above b | +3 | +1.00 [-0.40, +2.40] | 2 × |"
+    ]
     assert count_open(orders) == (
         "Of 4 that are open, twice as many seeds and test items or fewer would decide 1, ten times 2, a hundred times "
         "2; the others need longer training, or more."

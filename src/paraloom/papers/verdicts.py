@@ -142,10 +142,25 @@ def format_orders(orders: Sequence[Order]) -> list[str]:
         return []
     lines = ["| the paper's order | its difference | ours | outcome | decided by |", "|---|---:|---:|---|---|"]
     for order in orders:
-        published = "" if order.published is None else f"{order.published:+.3g}"
         outcome, decided_by = (order.outcome, order.decided_by) if order.counted else ("not counted", "")
-        lines.append(f"| {order.claim} | {published} | {_difference(order)} | {outcome} | {decided_by} |")
+        lines.append(f"| {_claim_and_figures(order)} | {outcome} | {decided_by} |")
     return lines
+
+
+def format_open_orders(orders: Mapping[str, Sequence[Order]]) -> list[str]:
+    """The orders that are open, by the name of their table, as a table, lines of Markdown."""
+    lines = ["| table | the paper's order | its difference | ours | decided by |", "|---|---|---:|---:|---|"]
+    return lines + [
+        f"| {name} | {_claim_and_figures(order)} | {order.decided_by} |"
+        for name, of_table in orders.items()
+        for order in of_table
+        if order.counted and order.decided_by
+    ]
+
+
+def _claim_and_figures(order: Order) -> str:
+    published = "" if order.published is None else f"{order.published:+.3g}"
+    return f"{order.claim} | {published} | {_difference(order)}"
 
 
 def _difference(order: Order) -> str:
