@@ -14,7 +14,7 @@ import pytest
 from paraloom.core.schema import PAIRS
 from paraloom.evaluate.published import W17_MEAN, YEARS_MEAN
 from paraloom.evaluate.sts_tasks import TASKS, STSPairs
-from paraloom.io import write_corpus
+from paraloom.io import Corpus, write_corpus
 from paraloom.papers.measurements import ALL_TASKS, Measurements, combined_estimate
 from paraloom.papers.pnmt import architecture_tables, megabatch_tables
 from paraloom.papers.published import PAPERS
@@ -204,7 +204,7 @@ def test_every_table_has_starts_baselines_conditions_and_verdicts(name: str, stu
     assert all(condition.why or condition.ours == condition.paper for condition in table.conditions)
     assert ReproducedTable.from_dict(json.loads(table_json(table.to_dict()))).format() == text
     assert "untrained" in text and OVERLAP in text
-    assert table.orders and f"Of {len(table.orders)} order" in text
+    assert table.orders and f"Of {sum(order.counted for order in table.orders)} order" in text
     assert all(order.published is None or order.published > 0 for order in table.orders)
     if name != "pnmt-10":
         assert "| given vectors averaged |" in text
@@ -236,6 +236,22 @@ def test_sources_without_long_sentences_have_no_ranges(study: Study, monkeypatch
     monkeypatch.setattr(selection_tables, "MIN_PAIRS", 5000)
     with pytest.raises(Exception, match="no source has 5000 pairs in each range of length"):
         ALL["w17-5"](study, "w17-5")
+
+
+def test_tenths_are_cut_of_the_pairs_whose_sides_differ(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    pairs = [
+        {"pair_id": str(i), "src": f"dog {i}", "tgt": f"dog {i}" if i % 4 == 0 else f"hound {i}", "origin": "news"}
+        for i in range(40)
+    ]
+    folder = study.folder.parent / "with-copies"
+    write_corpus(folder, [pa.RecordBatch.from_pylist(pairs, schema=PAIRS)], kind="PAIRS", shard_rows=100)
+    kept = Corpus.open(selection_tables.without_copies(study, "news", folder))
+    ids = [row["pair_id"] for batch in kept.batches(["pair_id"]) for row in batch.to_pylist()]
+    assert ids == [str(i) for i in range(40) if i % 4]
+    monkeypatch.setattr(Study, "scored", lambda self: {"news": folder})
+    listed = {condition.name: condition.ours for condition in ALL["pnmt-5"](study, "pnmt-5").conditions}
+    assert listed["pairs that are ranked"] == "30 of news, without 10 whose sides are equal"
+    assert listed["pairs of a training"] == "at most 3"
 
 
 def test_published_tables_are_complete() -> None:

@@ -16,8 +16,8 @@ from paraloom.core.stats import Estimate
 from paraloom.papers.catalog import catalog_entries
 from paraloom.papers.page import SECTIONS, SectionRow, papers_pages, read_sections, write_page
 from paraloom.papers.published import PAPERS
-from paraloom.papers.tables import BASELINES, NOT_MEASURED, ReproducedTable, read_table, table_json
-from paraloom.papers.verdicts import OUTCOMES, Order, count_open
+from paraloom.papers.tables import BASELINES, NOT_MEASURED, ReproducedTable, read_table, reproduced, table_json
+from paraloom.papers.verdicts import OUTCOMES, Order, count_open, format_open_orders
 from paraloom.stages import STAGES
 
 FOLDER = Path(__file__).parents[2] / "docs/explanations/papers"
@@ -145,10 +145,27 @@ def test_open_orders_are_counted_by_what_would_decide_them() -> None:
 
     orders = [order(2, 1, 1), order(1, 1.4, 3), order(0.1, 3, 1), order(0, 1, 3), order(0.1, 0.5, 3, moved=1)]
     assert [item.decided_by for item in orders] == ["", "2 ×", "9 ×", "over 100 ×", _TRAINING]
+    assert format_open_orders({"`w17-5`": [*orders[:2], Order("b above c", 1, orders[1].ours, counted=False)]})[2:] == [
+        "| `w17-5` | a above b | +3 | +1.00 [-0.40, +2.40] | 2 × |"
+    ]
     assert count_open(orders) == (
         "Of 4 that are open, twice as many seeds and test items or fewer would decide 1, ten times 2, a hundred times "
         "2; the others need longer training, or more."
     )
+
+
+def test_orders_that_the_text_does_not_state_are_printed_and_not_counted() -> None:
+    # PARK17 4.3 speaks of the beads of many sentences on both sides, not of those of three and one.
+    orders = [Order(f"{kind} easier than 1:1", 0.3, Estimate(-0.2, -0.3, -0.1)) for kind in ("2:2", "3:1")]
+    table = reproduced("park17-5", [], orders=orders)
+    assert [(order.counted, "counted" in order.to_dict()) for order in table.orders] == [(True, False), (False, True)]
+    assert ReproducedTable.from_dict(json.loads(table_json(table.to_dict()))).orders == table.orders
+    text = table.format()
+    assert "| 2:2 easier than 1:1 | +0.3 | -0.20 [-0.30, -0.10] | disagrees |  |" in text
+    assert "| 3:1 easier than 1:1 | +0.3 | -0.20 [-0.30, -0.10] | not counted |  |" in text
+    assert "Of 1 order of the paper, 0 agree, 1 disagrees" in text
+    none_counts = reproduced("park17-5", [], orders=orders[1:])
+    assert none_counts.to_dict()["verdict"] == "states no order" and "states no order here" in none_counts.format()
 
 
 def test_a_changed_figure_changes_the_page(tmp_path: Path) -> None:

@@ -14,7 +14,15 @@ from paraloom.core.errors import ConfigError, DataError
 from paraloom.io.atomic import atomic_write
 from paraloom.papers.catalog import catalog_entries, format_catalog
 from paraloom.papers.tables import ReproducedTable, read_table
-from paraloom.papers.verdicts import OUTCOMES, count_open, count_outcomes, verdict_of, verdict_sentence
+from paraloom.papers.verdicts import (
+    OUTCOMES,
+    count_open,
+    count_outcomes,
+    format_open_orders,
+    outcomes_of,
+    verdict_of,
+    verdict_sentence,
+)
 
 PROSE = "page.toml"
 """The file with the page's prose."""
@@ -51,7 +59,7 @@ class Section(Config):
 
 @dataclass(frozen=True, kw_only=True)
 class Prose(Config):
-    """What a person wrote: `$orders` and `$open` are on all tables, `$verdicts` a table of the verdicts on them."""
+    """What a person wrote: `$orders` and `$open` are on all tables, `$verdicts` and `$unresolved` tables of them."""
 
     title: str
     text: str
@@ -67,10 +75,14 @@ def papers_pages(folder: str | Path) -> dict[Path, str]:
     papers = list(dict.fromkeys([entry.paper for entry in catalog_entries()] + [part.paper for part in sections]))
     of_paper = {paper: [section for section in sections if section.paper == paper] for paper in papers}
     verdicts = "\n".join(_verdicts(folder.name, of_paper, tables))
+    shown = [name for section in sections for name in section.tables]
+    linked = {f"[`{name}`]({folder.name}/{name}.md)": tables[name].orders for name in shown}
+    unresolved = "\n".join(format_open_orders(linked))
     names = [f"{folder.name}/{paper.lower()}" for paper in papers]
     if listed := read_sections(folder / SECTIONS):
         names.append(f"{folder.name}/sections")
-    parts = [f"# {prose.title}", _filled(prose.text, tables.values(), verdicts), _contents(names)]
+    text = _filled(prose.text, tables.values(), verdicts=verdicts, unresolved=unresolved)
+    parts = [f"# {prose.title}", text, _contents(names)]
     pages = {folder.with_name(f"{folder.name}.md"): _joined(parts)}
     for paper, of_page in of_paper.items():
         pages[folder / f"{paper.lower()}.md"] = _joined(_paper_parts(paper, of_page, tables))
@@ -175,11 +187,11 @@ def _check_names(folder: Path, sections: Iterable[Section], tables: Mapping[str,
         )
 
 
-def _filled(text: str, tables: Iterable[ReproducedTable], verdicts: str = "") -> str:
+def _filled(text: str, tables: Iterable[ReproducedTable], **more: str) -> str:
     """Text with its placeholders replaced; other dollar signs stay."""
     orders = [order for table in tables for order in table.orders]
-    counts = count_outcomes([order.outcome for order in orders], "the papers")
-    return Template(text).safe_substitute(verdicts=verdicts, orders=counts, open=count_open(orders))
+    counts = count_outcomes(outcomes_of(orders), "the papers")
+    return Template(text).safe_substitute(more, orders=counts, open=count_open(orders))
 
 
 def _verdicts(
@@ -194,7 +206,7 @@ def _verdicts(
         if not named:
             yield f"| {page} | | its tables, and why they are not made or where else | | | | | |"
         for table in named:
-            outcomes = [order.outcome for order in table.orders]
+            outcomes = outcomes_of(table.orders)
             cells = (
                 page,
                 f"[`{table.name}`]({folder}/{table.name}.md)",

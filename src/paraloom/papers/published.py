@@ -17,6 +17,7 @@ class PaperTable(NamedTuple):
     rows: tuple[tuple[str, tuple[float | None, ...]], ...]
     decimals: int | None = None
     conditions: tuple[tuple[str, ...], ...] = ()
+    uncounted: tuple[str, ...] = ()
 
 
 def _read() -> dict[str, PaperTable]:
@@ -24,6 +25,7 @@ def _read() -> dict[str, PaperTable]:
     for table in listed.values():
         table["columns"] = tuple(table["columns"])
         table["conditions"] = tuple(map(tuple, table.get("conditions", ())))
+        table["uncounted"] = tuple(table.get("uncounted", ()))
         rows = [
             (name, [None if math.isnan(figure) else figure for figure in figures]) for name, *figures in table["rows"]
         ]
@@ -38,3 +40,8 @@ PAPERS = _read()
 def published_figures(name: str) -> dict[str, tuple[float, ...]]:
     """The figures of a table by row; those that the paper does not have are left out."""
     return {row: tuple(figure for figure in figures if figure is not None) for row, figures in PAPERS[name].rows}
+
+
+def uncounted(name: str) -> tuple[str, ...]:
+    """Parts of the claims of a table's orders that its paper's text does not state, or that others count."""
+    return PAPERS[name].uncounted if name in PAPERS else ()

@@ -11,8 +11,8 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from paraloom.core.errors import DataError
 from paraloom.io.atomic import atomic_write
-from paraloom.papers.published import PAPERS, PaperTable
-from paraloom.papers.verdicts import Order, format_orders, verdict_of, verdict_sentence, with_movement
+from paraloom.papers.published import PAPERS, PaperTable, uncounted
+from paraloom.papers.verdicts import Order, format_orders, in_table, verdict_of, verdict_sentence
 
 Figure: TypeAlias = float | tuple[float, ...] | None
 """A value; a value with the ends of its brackets (an interval, or lowest and highest of several seeds) and, behind
@@ -122,7 +122,7 @@ class ReproducedTable:
             columns=ours["columns"],
             signature=table["signature"],
             conditions=[ExperimentCondition(**condition) for condition in table["conditions"]],
-            orders=with_movement(orders, movement(rows, ours["columns"])),
+            orders=in_table(orders, movement(rows, ours["columns"]), uncounted(table["name"])),
             seeds=table["seeds"],
             brackets=table["brackets"],
             baselines=table["baselines"],
@@ -201,8 +201,8 @@ def reproduced(
     listed = [
         ExperimentCondition(*(one if len(one) > 2 else (*one, one[1]))) for one in (*conditions, *paper.conditions)
     ]
-    moved = with_movement(orders, movement(rows, about.get("columns") or paper.columns))
-    return ReproducedTable(name, paper, rows, conditions=listed, orders=moved, **about)
+    listed_orders = in_table(orders, movement(rows, about.get("columns") or paper.columns), uncounted(name))
+    return ReproducedTable(name, paper, rows, conditions=listed, orders=listed_orders, **about)
 
 
 def movement(rows: Iterable[Row], columns: Sequence[str]) -> float | None:

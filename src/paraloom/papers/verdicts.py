@@ -32,6 +32,7 @@ class Order:
         ours: Our difference with its 95 % interval, whose ends are NaN where it is not known.
         decimals: Digits after the point of our difference.
         moved: How far training moved the figures of the table, their median; None where nothing was trained.
+        counted: False where only the paper's figures show the order, not its text, or other orders count it.
     """
 
     claim: str
@@ -39,6 +40,7 @@ class Order:
     ours: Estimate
     decimals: int = 2
     moved: float | None = None
+    counted: bool = True
 
     @property
     def outcome(self) -> Outcome:
@@ -89,7 +91,9 @@ class Order:
         """The claim, the paper's difference, ours with its interval (None where not known), and the outcome."""
         numbers = {name: None if math.isnan(number) else number for name, number in self.ours.to_dict().items()}
         decimals = {} if self.decimals == Order.decimals else {"decimals": self.decimals}
-        return {"claim": self.claim, "published": self.published, **numbers, **decimals, "outcome": self.outcome}
+        counted = {} if self.counted else {"counted": False}
+        start = {"claim": self.claim, "published": self.published}
+        return {**start, **numbers, **decimals, "outcome": self.outcome, **counted}
 
     @classmethod
     def from_dict(cls, row: Mapping[str, Any]) -> Order:
@@ -98,9 +102,14 @@ class Order:
         return cls(row["claim"], row["published"], Estimate(*numbers), row.get("decimals", cls.decimals))
 
 
-def with_movement(orders: Iterable[Order], moved: float | None) -> list[Order]:
-    """Orders of a table whose training moved figures so far."""
-    return [replace(order, moved=moved) for order in orders]
+def in_table(orders: Iterable[Order], moved: float | None, uncounted: Sequence[str]) -> list[Order]:
+    """Orders of a table whose training moved figures so far; claims with one of `uncounted` in them do not count."""
+    return [replace(order, moved=moved, counted=not any(part in order.claim for part in uncounted)) for order in orders]
+
+
+def outcomes_of(orders: Iterable[Order]) -> list[Outcome]:
+    """The outcomes of the orders that count."""
+    return [order.outcome for order in orders if order.counted]
 
 
 def without_interval(value: float) -> Estimate:
@@ -110,9 +119,9 @@ def without_interval(value: float) -> Estimate:
 
 def verdict_of(orders: Sequence[Order]) -> Verdict:
     """The verdict on a table: what more than half of its orders say."""
-    if not orders:
+    outcomes = outcomes_of(orders)
+    if not outcomes:
         return "states no order"
-    outcomes = [order.outcome for order in orders]
     if 2 * outcomes.count("agrees") > len(outcomes):
         return "agrees"
     return "disagrees" if 2 * outcomes.count("disagrees") > len(outcomes) else "cannot tell"
@@ -120,9 +129,10 @@ def verdict_of(orders: Sequence[Order]) -> Verdict:
 
 def verdict_sentence(orders: Sequence[Order]) -> str:
     """The verdict on a table and what it follows from, one or two sentences."""
-    if not orders:
+    outcomes = outcomes_of(orders)
+    if not outcomes:
         return "Verdict: the paper states no order here."
-    counts = count_outcomes([order.outcome for order in orders], "the paper")
+    counts = count_outcomes(outcomes, "the paper")
     return f"Verdict: **{verdict_of(orders)}**. {counts}"
 
 
@@ -132,9 +142,25 @@ def format_orders(orders: Sequence[Order]) -> list[str]:
         return []
     lines = ["| the paper's order | its difference | ours | outcome | decided by |", "|---|---:|---:|---|---|"]
     for order in orders:
-        published = "" if order.published is None else f"{order.published:+.3g}"
-        lines.append(f"| {order.claim} | {published} | {_difference(order)} | {order.outcome} | {order.decided_by} |")
+        outcome, decided_by = (order.outcome, order.decided_by) if order.counted else ("not counted", "")
+        lines.append(f"| {_claim_and_figures(order)} | {outcome} | {decided_by} |")
     return lines
+
+
+def format_open_orders(orders: Mapping[str, Sequence[Order]]) -> list[str]:
+    """The orders that are open, by the name of their table, as a table, lines of Markdown."""
+    lines = ["| table | the paper's order | its difference | ours | decided by |", "|---|---|---:|---:|---|"]
+    return lines + [
+        f"| {name} | {_claim_and_figures(order)} | {order.decided_by} |"
+        for name, of_table in orders.items()
+        for order in of_table
+        if order.counted and order.decided_by
+    ]
+
+
+def _claim_and_figures(order: Order) -> str:
+    published = "" if order.published is None else f"{order.published:+.3g}"
+    return f"{order.claim} | {published} | {_difference(order)}"
 
 
 def _difference(order: Order) -> str:
@@ -155,7 +181,7 @@ def count_outcomes(outcomes: Iterable[Outcome], of_whom: str) -> str:
 
 def count_open(orders: Iterable[Order]) -> str:
     """One sentence: how many times as many seeds and test items would decide the orders that are open."""
-    times = [order.times for order in orders if order.outcome in ("undecided", "no power")]
+    times = [order.times for order in orders if order.counted and order.outcome in ("undecided", "no power")]
     few, more, many = (sum(number <= limit for number in times) for limit in (2, 10, _MANY))
     return (
         f"Of {len(times)} that are open, twice as many seeds and test items or fewer would decide {few}, ten times "
@@ -166,5 +192,6 @@ def count_open(orders: Iterable[Order]) -> str:
 def summarize_verdicts(folder: str | Path) -> str:
     """One sentence on all orders of the tables in a folder, those of earlier calls included; '' if there are none."""
     tables = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(Path(folder).glob("*-*.json"))]
-    outcomes = [order["outcome"] for table in tables for order in table.get("orders", ())]
+    orders = [order for table in tables for order in table.get("orders", ())]
+    outcomes = [order["outcome"] for order in orders if order.get("counted", True)]
     return count_outcomes(outcomes, "the papers") if outcomes else ""

@@ -24,6 +24,7 @@ from paraloom.papers.verdicts import Order
 from paraloom.papers.w17.filter_grids import GRIDS, Candidate
 from paraloom.papers.w17.trainings import KINDS, W17_EPOCHS, kinds, w17_conditions, w17_settings, w17_training
 from paraloom.papers.w17.tuning import RANDOM, compare_candidates
+from paraloom.stages.pairs import Filter
 
 MIN_PAIRS = 300
 """A source with fewer pairs in one of the ranges of length does not take part in W17 Table 5."""
@@ -157,10 +158,12 @@ def tuned_filters(*grids: str) -> Callable[[Study, str], ReproducedTable]:
 
 def deciles(study: Study, name: str) -> ReproducedTable:
     """PNMT Table 5: encoders trained on each tenth of the pairs by translation cost, overlap and paraphrase score."""
-    folder = next(iter(study.scored().values()))
+    source, scored = next(iter(study.scored().items()))
+    folder = without_copies(study, source, scored)
+    with_copies, ranked = Corpus.open(scored).rows, Corpus.open(folder).rows
     specs = {"WORD": "word", "TRIGRAM": "trigram"}
     candidates = [Candidate(RANDOM), *GRIDS["pnmt-tenths"]]
-    size = min(study.size, Corpus.open(folder).rows // 10)
+    size = min(study.size, ranked // 10)
     measured_once = {"epochs": 1, "sts": Path(study.sts).absolute(), "keep": "last"}
     trainings = {
         f"{spec}, {candidate.label}": Training(
@@ -212,12 +215,24 @@ def deciles(study: Study, name: str) -> ReproducedTable:
         rows,
         conditions=[
             *conditions(study, replace(PNMT, pairs="1 million of each tenth"), systems, size=size),
+            (
+                "pairs that are ranked",
+                "51 million",
+                f"{ranked:,} of {source}, without {with_copies - ranked:,} whose sides are equal",
+                "a tenth of nothing but copies trains nothing",
+            ),
             ("encoders of the mean", "WORD, TRIGRAM, LSTM", "WORD, TRIGRAM", TIME),
             ("best tenths", "not stated", f"{chosen}: by development pairs, {study.development.describe()}", _TUNED),
         ],
         **about_encoders(study, f"row *{RANDOM} pairs*"),
         orders=orders,
     )
+
+
+def without_copies(study: Study, source: str, folder: Path) -> Path:
+    """The scored pairs of a source whose sides differ, before tenths are cut: the highest may be copies alone."""
+    result = study.run([Filter(name=source, input=folder, where="src <> tgt")], study.folder / "different")
+    return result.stage(source).folder
 
 
 TABLES: dict[str, Callable[[Study, str], ReproducedTable]] = {
