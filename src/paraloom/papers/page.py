@@ -191,6 +191,9 @@ def _filled(text: str, tables: Iterable[ReproducedTable], **more: str) -> str:
     """Text with its placeholders replaced; other dollar signs stay."""
     orders = [order for table in tables for order in table.orders]
     counts = count_outcomes(outcomes_of(orders), "the papers")
+    if not all(order.counted for order in orders):
+        every = [order.outcome for order in orders]
+        counts = f"{counts} {count_outcomes(every, 'the papers, those that are not counted included')}"
     return Template(text).safe_substitute(more, orders=counts, open=count_open(orders))
 
 
