@@ -6,6 +6,7 @@ import json
 import pickle
 import subprocess
 from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -201,6 +202,32 @@ def test_an_answer_is_lost(s3: str, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert len(lost) > 15
     assert result.digest == run(CHAIN, tmp_path / "here").digest
     assert written(run(CHAIN, s3)) == {}
+
+
+@pytest.mark.slow
+def test_a_server_goes_away_in_the_middle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The run fails with an error that names the storage; it resumes where the storage answers again."""
+    committed: list[str] = []
+    create, password = Store.create, new_password()
+    with ExitStack() as server:
+        url = server.enter_context(sftp_server(tmp_path, password))
+
+        def go_away(self: Store, name: str, content: bytes) -> bool:
+            if len(committed) == 6:
+                server.close()
+            new = create(self, name, content)
+            committed.extend([name] if "/shard-" in name else [])
+            return new
+
+        with monkeypatch.context() as patched, pytest.raises(RunError) as failed:
+            patched.setattr(Store, "create", go_away)
+            run(CHAIN, f"{url}/there")
+    assert "127.0.0.1" in str(failed.value) and password not in str(failed.value)
+    with sftp_server(tmp_path, password) as again:
+        result = run(CHAIN, f"{again}/there")
+    every = run(CHAIN, tmp_path / "here")
+    assert len(committed) == 6 and result.digest == every.digest
+    assert sum(written(every).values()) - sum(written(result).values()) == len(committed)
 
 
 def test_another_writer_was_faster(s3: str, tmp_path: Path) -> None:
