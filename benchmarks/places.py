@@ -12,6 +12,7 @@ S3 and SFTP are not in it, as they are in the process of this command. It is sam
 from __future__ import annotations
 
 import argparse
+import gzip
 import json
 import os
 import shutil
@@ -230,14 +231,14 @@ def main() -> None:
         work = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="paraloom-places-")))
         os.environ.update(s3_server(), PYTHONPATH=os.pathsep.join([str(Path(__file__).parents[1] / "src"), *sys.path]))
         sftp = stack.enter_context(sftp_server(work, new_password()))
-        source = work / "pairs.tsv"
-        with source.open("w", encoding="utf-8") as stream:
+        source = work / "pairs.tsv.gz"  # the server of S3 is slow with objects of gigabytes
+        with gzip.open(source, "wt", compresslevel=1, encoding="utf-8") as stream:
             stream.write("src\ttgt\n")
             for batch in MakePairs(captions=captions, pairs=options.rows).batches(StageContext.__new__(StageContext)):
                 sides = zip(*(batch.column(side).to_pylist() for side in ("src", "tgt")), strict=True)
                 stream.writelines(f"{src}\t{tgt}\n" for src, tgt in sides)
-        Store(f"s3://{BUCKET}").replace("input/pairs.tsv", source)
-        inputs = {"disk": str(source), "s3": f"s3://{BUCKET}/input/pairs.tsv", "sftp": f"{sftp}/{source.name}"}
+        Store(f"s3://{BUCKET}").replace(f"input/{source.name}", source)
+        inputs = {"disk": str(source), "s3": f"s3://{BUCKET}/input/{source.name}", "sftp": f"{sftp}/{source.name}"}
         processor = ProcessorTime()
 
         def pipeline(storage: str) -> Path:
