@@ -118,6 +118,8 @@ def test_processes_at_a_url(url: str, tmp_path: Path, monkeypatch: pytest.Monkey
     leave("n9", 300, [], began=began)
     leave("old", 6000, [], began=began)
     leave("damaged", 0, [{"machine": "n1"}], began=began)
+    leave("changed", 0, [{**busy, "rows": 20, "rate": 9.5, "idle": "a while"}], began=began)
+    leave("changed-2", 0, [{**busy, "shards": 7, "rows": 20, "rate": 9.5, "idle": 1.0}], began=began)
     Store.open(url).replace(".status/torn.json", b'{"state": "run')
     monkeypatch.setenv("PARALOOM_CACHE", str(tmp_path / "fourth"))
     status = run_status(url)

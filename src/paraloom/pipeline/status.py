@@ -24,7 +24,6 @@ RunState: TypeAlias = Literal["running", "done", "failed", "interrupted", "kille
 """'killed': it has ended without a word; 'stopped': the same, in a folder of a version that wrote no status."""
 
 _SILENT = 60.0  # Seconds without a sign of life after which a run is said to be silent
-_OF_MACHINE = {"machine", "shards", "done", "rows", "rate", "idle"}
 _SHOWN = 5  # Shards with failed rows that are named for a stage
 
 
@@ -264,10 +263,22 @@ def parse_status(content: bytes) -> dict[str, Any]:
         stage, progress = status["stage"], status["progress"]
         whole = stage is None or {"folder", "number", "of"} <= set(stage)
         whole &= progress is None or {"label", "done", "total", "unit", "rate", "remaining", "idle"} <= set(progress)
-        whole &= all(set(machine) >= _OF_MACHINE for machine in status.get("machines", ()))
+        whole &= all(map(_is_machine, status.get("machines", ())))
         return status if whole and status["state"] in RunState.__args__ else {}  # type: ignore[attr-defined]
     except (ValueError, KeyError, TypeError):
         return {}
+
+
+def _is_machine(value: Mapping[str, Any]) -> bool:
+    """True if it says of a machine what is shown of one."""
+    figures = [value[name] for name in ("done", "rows", "idle")] + [value["rate"] or 0]
+    shards = value["shards"]
+    return (
+        isinstance(value["machine"], str)
+        and isinstance(shards, list)
+        and all(isinstance(shard, str) for shard in shards)
+        and all(isinstance(figure, int | float) for figure in figures)
+    )
 
 
 def _run_file(folder: Path) -> dict[str, Any]:
