@@ -71,6 +71,15 @@ from paraloom.paraphrasing.edits import (
         ("I'll do anything he asks.", "I will do anything he asks.", ""),
         ("A boy jumps.", "A child jumps.", ""),
         ("A child jumps.", "A kid jumps.", ""),
+        ("It is the largest city.", "It is the largest town.", FORMS),
+        ("Close the door.", "Shut the door.", ""),
+        ("A child holds his hand.", "A child holds their hand.", FORMS),
+        ("They drank wine.", "They drink wine.", FORMS),
+        ("Did he tell you?", "Has he told you?", ""),
+        ("The body still lies here.", "The body still lie here.", FORMS),
+        ("He came by plane, not in a bus.", "He came by a airplane, not in a bus.", FORMS),
+        ("an airplane in the sky", "an plane in the sky", FORMS),
+        ("It is useful for an hour.", "For an hour, it is a useful one.", ""),
     ],
 )
 def test_faults(source: str, candidate: str, fault: str) -> None:

@@ -127,10 +127,10 @@ def english_fault(source: str, candidate: str, known: Collection[str] = ()) -> s
 
     These are a repetition that the source lacks; other names, numbers, quotation marks or brackets; another form of a
     word ("the alum crystal", "a dog play"), but where an auxiliary comes or goes; another preposition, conjunction,
-    article or question word; another kind of person ("a man", "a boy"); "some" for "any"; "is" for "does" alone ("Which
-    are you like?"); a lost capital at the beginning; "how a lot"; a possessive that comes or goes ("Australia is
-    biggest producer"); odd contractions; and a new word, of four letters or more, that is not a known one, if words
-    are given ("beautifulr").
+    article, pronoun or question word; another kind of person ("a man", "a boy"); "some" for "any" and other words that
+    seldom say the same ("a city", "a town"); "is" for "does" alone ("Which are you like?"); a lost capital at the
+    beginning; "how a lot"; "an plane"; a possessive that comes or goes ("Australia is biggest producer"); odd
+    contractions; and a new word, of four letters or more, that is not a known one, if words are given ("beautifulr").
     """
     if _names(source) - set(english_words(candidate)) or _names(candidate) - set(english_words(source)):
         return MARKS
