@@ -75,7 +75,7 @@ from paraloom.paraphrasing.edits import (
         ("Close the door.", "Shut the door.", ""),
         ("A child holds his hand.", "A child holds their hand.", FORMS),
         ("They drank wine.", "They drink wine.", FORMS),
-        ("Did he tell you?", "Has he told you?", ""),
+        ("Did he see you?", "Has he seen you?", ""),
         ("The body still lies here.", "The body still lie here.", FORMS),
         ("He came by plane, not in a bus.", "He came by a airplane, not in a bus.", FORMS),
         ("an airplane in the sky", "an plane in the sky", FORMS),

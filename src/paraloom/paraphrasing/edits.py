@@ -54,7 +54,7 @@ _IRREGULAR = {
         *("eat ate eaten", "fall fell fallen", "feel felt", "find found", "get got gotten", "give gave given"),
         *("go goes went gone", "hear heard", "hold held", "keep kept", "know knew known", "leave left", "lose lost"),
         *("make made", "meet met", "ride rode ridden", "run ran", "say said", "see saw seen", "sit sat", "sleep slept"),
-        *("speak spoke spoken", "stand stood", "swim swam", "take took taken", "tell told", "think thought"),
+        *("speak spoke spoken", "stand stood", "swim swam", "take took taken", "think thought"),
         *("wear wore worn", "win won", "write wrote written"),
     )
     for form in forms.split()
