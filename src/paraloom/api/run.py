@@ -238,8 +238,8 @@ def hide_work(error: ParaloomError, work: Path) -> None:
 def _is_worth_keeping(work: Path, definition: Definition) -> bool:
     """Whether a work folder has more to resume from than inputs that were read."""
     reading = {step.name for step in definition.steps if isinstance(step.stage, Source)}
-    found = (path for pattern in ("*/part-*", "*/artifact", "*/scratch-*") for path in work.glob(pattern))
-    return any(path.parent.name.partition("-")[2] not in reading for path in found)
+    kept = (path for pattern in ("*/part-*", "*/artifact", "*/scratch-*") for path in work.glob(pattern))
+    return any(path.parent.name.partition("-")[2] not in reading for path in kept)
 
 
 def _inputs(steps: Sequence[Step]) -> list[Path]:

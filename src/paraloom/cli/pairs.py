@@ -299,9 +299,9 @@ DECLARED = [
             },
             "side": {"kind": "choice", "choices": ("src", "tgt")},
         },
-        everyday="translator decode side src_lang tgt_lang src_column tgt_column check_languages as_json device",
+        everyday="translator decode side src_lang tgt_lang src_column tgt_column as_json device",
         device=True,
-        help="Pair each reference of a bitext with translations of its other side: paraphrases.",
+        help="Make paraphrase pairs of a bitext: translate one side.\n\nThe other side is the reference of each pair.",
         examples=(
             "train.de train.en --translator de-en --decode beam:12 -o pairs.parquet",
             "train.tsv --translator 'http://127.0.0.1:8000/v1?model=qwen3&from=de&to=en' -o pairs.parquet",
@@ -349,8 +349,8 @@ DECLARED = [
         everyday="where preset reverse_translator per_source distinct top by sample precision labels draw "
         "preview as_json device",
         device=True,
-        help="Keep the pairs that meet all criteria: preset, where, per source, distinct, top, decile or precision, "
-        "sample.\n\nA precision is promised by labels: `--draw` writes the pairs to label, `--labels` reads them. What "
+        help="Keep the good pairs: by a preset, or by a condition.\n\nAll criteria that are given have to be met. "
+        "A precision is promised by labels: `--draw` writes the pairs to label, `--labels` reads them. What "
         "the labels do not certify is not written; the message says how many more are needed.",
         examples=(
             'scored.parquet -o kept.parquet --where "trigram_overlap <= 0.7 and tgt_tokens between 3 and 30"',
