@@ -75,6 +75,12 @@ def input_stages(
         stage = ReadVariants(name=name, source=path)
     else:
         stage = bitext.ReadPairs(name=name, source=path, **given)
+        if bitext.has_quoted_texts(source):
+            warnings.warn(
+                f"{source}: texts are quoted, and in a .tsv the quotation marks belong to them; with the name "
+                f"{Path(source).name.partition('.tsv')[0]}.csv they are read as quotes",
+                stacklevel=3,
+            )
         if lost := bitext.unread_columns(source):
             shown = ", ".join(lost[:4]) + (" …" if len(lost) > 4 else "")
             warnings.warn(
