@@ -66,5 +66,6 @@ def test_inputs_that_were_read_are_not_worth_a_word(pairs: Pairs, tmp_path: Path
 
 def test_an_interruption_names_the_work_that_is_kept(pairs: Pairs, tmp_path: Path) -> None:
     output = tmp_path / "out.parquet"
-    with pytest.raises(KeyboardInterrupt, match=rf"resumes from there\. What is done is kept in {output}"):
+    said = rf"in stage Stops\. Run the same again: it resumes from there\. What is done is kept in {output}"
+    with pytest.raises(KeyboardInterrupt, match=said):
         pairs.then(Stops(interrupted=True)).write(output, engine="inline")

@@ -151,6 +151,7 @@ def run_stages(
             if output == "-" or not work.exists():
                 raise
             what = (str(interruption) or "interrupted; the same command again resumes").rstrip(".")
+            what = re.sub(r"(?<=stage )\d+-", "", what)
             raise KeyboardInterrupt(f"{what}. {kept_work(work)}") from None
         result = result.with_reasons()
         travelling = warnings_of_result(definition, result, known)
