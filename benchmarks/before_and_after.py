@@ -1,4 +1,4 @@
-"""Write what an older checkout and this one have in common: outputs of the examples, additions, walks of parameters.
+"""Write what an older checkout and this one have in common: outputs of the examples, additions.
 
     python benchmarks/example_digests.py --repo ../before --lines 100 -o before.json
     python benchmarks/example_digests.py --lines 100 -o after.json
@@ -21,7 +21,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from codebase import PARAMETERS, Checkout, is_paper
+from codebase import Checkout
 from example_digests import differences
 from older_version import PAGE, commit
 from results_pages import FOLDER, read_topic, write_pages, write_topic
@@ -56,100 +56,6 @@ ADDITIONS = {
 
 TABLE = "pgru-figure-2"
 """A table of a paper whose lines are counted."""
-
-LAYERS = {
-    "`cli`": ("cli",),
-    "`workflows`, now `api`": ("workflows", "api"),
-    "`stages`": ("stages",),
-    "domain packages": ("alignment", "io", "pairs", "mt", "embed", "evaluate"),
-    "`pipeline`": ("pipeline",),
-    "`papers`": ("papers", "experiments"),
-}
-"""Layer → packages."""
-
-_CANONICAL = "the model behind `canonicalize` went: it gained nothing"
-_DERIVED = "options follow from functions: the index of commands is compared instead"
-GONE_TESTS = {
-    "alignment/test_align_inputs.py": "renamed: `--method` is for papers and Python now",
-    "benchmarks/test_paraphrasers.py": _CANONICAL,
-    "cli/test_cli.py": "replaced by the test of the front page",
-    "cli/test_label_augmentation.py": "replaced by six tests of the options that are left",
-    "cli/test_translation_checks.py": "renamed: options of translators are settings of their names",
-    "cli/test_watching.py": _DERIVED,
-    "docs/test_pages.py": "replaced by tests that compare what the pages show with what is printed",
-    "experiments/test_augmentation_runs.py": "texts and experiments are two commands now",
-    "experiments/test_page.py": "renamed: the page became several",
-    "generate/test_canonicalization.py": _CANONICAL,
-    "generate/test_noise.py": _CANONICAL,
-    "generate/test_spelling.py": _CANONICAL,
-    "mt/test_averaging.py": "averages of translators and ensembles went: nothing was measured with them",
-    "mt/test_ensemble.py": "ensembles went: nothing was measured with them",
-    "pairs/test_rules.py": "the rules went; that their names say so is tested",
-    "report/test_best_pairs.py": "replaced: a report opens with what it yielded",
-    "report/test_corpus_stats.py": "replaced: a report opens with what it yielded",
-    "stages/test_canonical_training.py": _CANONICAL,
-    "stages/test_paraphrasers.py": "`paraphrase` takes references to paraphrasers: three new tests",
-    "workflows/test_label_augmentation.py": "the options `--terms` and `--max-new` of `augment-labels` went",
-}
-"""File of tests → why some of its tests are not there any more."""
-
-WALKS = [
-    {
-        "heading": "The way of max_bead_size",
-        "text": ["From the command to its use; a place is a file and what is said there."],
-        "columns": ["step", "before", "now"],
-        "rows": [
-            [
-                "command",
-                "`align sentences` and `evaluate aligner`: options in `cli/alignment.py` and `cli/evaluate.py`, each "
-                "with type, default, help and its calls",
-                "`evaluate aligner`: nothing, the option follows from the function; `align sentences` has none",
-            ],
-            [
-                "function",
-                "`workflows/alignment.py`, `documents.py`, `evaluate.py`: parameter, help and call",
-                "`api/alignment.py`: a field; `api/documents.py` and `api/evaluate.py`: parameter",
-            ],
-            ["stage", "`stages/documents.py`: field and check, of two stages", "the same"],
-            [
-                "configuration",
-                "`alignment/methods.py`, `aligner_config.py`: parameter, help twice, check",
-                "`alignment/aligner_config.py`: field, help and check; `methods.py` passes it on",
-            ],
-            [
-                "use",
-                "`sentences.py` (priors), `prepared_pairs.py` (beads), `shared_pieces.py` (joins), `park17.py`",
-                "the same without `park17.py`, which moved to `papers/park17/aligner.py`",
-            ],
-        ],
-    },
-    {
-        "heading": "The way of on_error",
-        "text": ["Of `score --on-error reject`. The key of stages that read is called `bad_rows` in TOML files."],
-        "columns": ["step", "before", "now"],
-        "rows": [
-            [
-                "command",
-                "`cli/options.py`: a class of choices and two types with help; in each of the commands a parameter and "
-                "one or two calls with `.value`",
-                "`cli/shared.py`: choices and help, once for all; commands with a function of their own pass it on",
-            ],
-            [
-                "function",
-                "`read_pairs(bad_rows=)` and `Pairs.write(on_error=)` in `workflows`; each has its help",
-                "`read_pairs(on_error=)`, `bad_rows` is its former name; `Pairs.write(on_error=)`",
-            ],
-            ["to the stage", "`workflows/run.py`: `input_stages` turns it into `bad_rows`", "`api/run.py`: the same"],
-            [
-                "use",
-                "`stages/bitext.py`, `stages/sentences.py`: rows that cannot be read; `pipeline/shard.py`: rows that "
-                "a stage cannot process",
-                "the same",
-            ],
-        ],
-    },
-]
-"""Steps of a parameter; the figures below count them."""
 
 
 def digest_rows(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[list[str]]:
@@ -220,51 +126,6 @@ def table_size(checkout: Checkout) -> int:
     return total
 
 
-def named_rows(before: Checkout, after: Checkout) -> Iterator[list[str]]:
-    """Layer, then lines and files that name each parameter, before and now."""
-    for layer, packages in LAYERS.items():
-        cells = []
-        for pattern in PARAMETERS.values():
-            for side in (before, after):
-                counts = [
-                    sum(bool(re.search(pattern, line)) for line in text.splitlines())
-                    for name, text in side.texts.items()
-                    if (name.split(".")[1:2] or [""])[0] in packages and (layer == "`papers`") == _of_papers(name)
-                ]
-                counts = [count for count in counts if count]
-                cells.append(f"{sum(counts)} / {len(counts)}" if counts else "–")
-        yield [layer, *cells]
-
-
-def test_names(repo: Path) -> dict[str, set[str]]:
-    """Name of each test → the files that have it."""
-    names: dict[str, set[str]] = {}
-    for path in sorted((repo / "tests").rglob("test_*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
-                names.setdefault(node.name, set()).add(path.relative_to(repo / "tests").as_posix())
-    return names
-
-
-def test_rows(before: Path, after: Path) -> Iterator[list[str]]:
-    """Reason, how many tests that the older version has are not there by name, and their files."""
-    old, new = test_names(before), test_names(after)
-    gone = Counter(file for name in old.keys() - new.keys() for file in old[name])
-    by_reason: dict[str, list[str]] = {}
-    for file in sorted(gone):
-        by_reason.setdefault(GONE_TESTS[file], []).append(file)
-    for reason, names in by_reason.items():
-        yield [reason, str(sum(gone[name] for name in names)), ", ".join(f"`{name}`" for name in names)]
-
-
-def _count(repo: Path) -> int:
-    return sum(map(len, test_names(repo).values()))
-
-
-def _of_papers(name: str) -> bool:
-    return is_paper(name) or name.split(".")[1:2] == ["experiments"]
-
-
 def main() -> None:
     """Write the tables and the pages."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -306,25 +167,6 @@ def main() -> None:
             "columns": ["", "before, files", "lines", "now, files", "lines"],
             "align": "lrrrr",
             "rows": list(addition_rows(before, after)),
-        },
-        *({**walk, **shared, "align": "lll"} for walk in WALKS),
-        {
-            **shared,
-            "text": ["Lines / files that name them, by layer:"],
-            "columns": ["", *(f"{name}, {side}" for name in PARAMETERS for side in ("before", "now"))],
-            "align": "lrrrr",
-            "rows": list(named_rows(before, after)),
-        },
-        {
-            "heading": "Tests that went",
-            **shared,
-            "text": [
-                f"Test functions: {_count(before.repo):,} before, {_count(HERE):,} now. These names are not there any "
-                "more; doctests became files of tests."
-            ],
-            "columns": ["why", "tests", "files of the older version"],
-            "align": "lrl",
-            "rows": list(test_rows(before.repo, HERE)),
         },
     ]
     path = FOLDER / f"{PAGE}.json"

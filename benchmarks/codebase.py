@@ -49,15 +49,6 @@ GENERAL = frozenset(
 )
 """Options that mean the same in every command that has them."""
 
-SHOWN_COMMANDS = 20
-"""The commands with the most options are shown one by one."""
-
-PARAMETERS = {
-    "`max_bead_size`": r"\bmax[_-]bead[_-]size\b",
-    "`on_error`, `bad_rows`": r"\bon[_-]error\b|\bbad[_-]rows\b",
-}
-"""A parameter → what its name matches, in the code and on the command line."""
-
 AIMS = {
     "lines of the product": "≤ 52,000",
     "lines of the papers": "≤ 13,000",
@@ -214,19 +205,6 @@ def structure(checkout: Checkout) -> dict[str, int]:
     }
 
 
-def named(checkout: Checkout) -> dict[str, dict[str, int]]:
-    """Parameter → lines and files of the product that name it."""
-    counts = {}
-    for parameter, pattern in PARAMETERS.items():
-        lines = {
-            name: sum(bool(re.search(pattern, line)) for line in text.splitlines())
-            for name, text in checkout.texts.items()
-            if not is_paper(name)
-        }
-        counts[parameter] = {"lines": sum(lines.values()), "files": sum(count > 0 for count in lines.values())}
-    return counts
-
-
 def commands(checkout: Checkout) -> dict[str, Any]:
     """The commands with their options, and how many of the top level `paraloom --help` lists."""
     record: dict[str, Any] = json.loads(checkout.run("-c", OPTIONS).stdout.splitlines()[-1])
@@ -238,7 +216,6 @@ def static_figures(checkout: Checkout) -> dict[str, Any]:
     return {
         "packages": packages(checkout),
         "structure": structure(checkout),
-        "named": named(checkout),
         **commands(checkout),
     }
 
@@ -430,16 +407,7 @@ def tables(before: dict[str, Any], after: dict[str, Any] | None) -> list[dict[st
 
     summaries = [summary(side) if side else {} for side in sides]
     first = [[row, *cells([side.get(row) for side in summaries]), AIMS.get(row, "")] for row in summaries[0]]
-    names = sorted({package for side in present for package in side["packages"]})
-    kinds = ("lines", "code", "docstrings")
-    second = [[f"`{name}`", *figures("packages", name, *kinds)] for name in names]
-    options: Counter[str] = Counter()
-    for side in present:
-        options |= Counter({name: command["options"] for name, command in side["commands"].items()})
-    shown_commands = sorted(options.items(), key=lambda item: (-item[1], item[0]))[:SHOWN_COMMANDS]
-    third = [[f"`{name}`", *figures("commands", name, "options")] for name, _ in shown_commands]
-    fourth = [[name, *figures("loading", name, "modules", "seconds")] for name in before["loading"]]
-    fifth = [[name, *figures("named", name, "lines", "files")] for name in PARAMETERS]
+    second = [[name, *figures("loading", name, "modules", "seconds")] for name in before["loading"]]
     last = present[-1]
     shared = {
         "command": [
@@ -452,15 +420,10 @@ def tables(before: dict[str, Any], after: dict[str, Any] | None) -> list[dict[st
         "machine": "cores",
         "earlier": [f"{side['commit']} {side['date']}" for side in present[:-1]],
     }
-    both = [f"{side}, {kind}" for side in ("before", "after") for kind in kinds]
     loads = [f"{side}, {kind}" for side in ("before", "after") for kind in ("modules of ours", "processor seconds")]
-    walks = [f"{side}, {kind}" for side in ("before", "after") for kind in ("lines", "files")]
     return [
         {"heading": "In all", **shared, "columns": ["", "before", "after", "aim"], "align": "lrrr", "rows": first},
-        {"heading": "Modules and seconds", **shared, "text": LOADING_TEXT, **_columns(loads), "rows": fourth},
-        {"heading": "Options of the longest commands", **shared, **_columns(["before", "after"]), "rows": third},
-        {"heading": "By package", **shared, **_columns(both), "rows": second},
-        {"heading": "Where a parameter is named", **shared, **_columns(walks), "rows": fifth},
+        {"heading": "Modules and seconds", **shared, "text": LOADING_TEXT, **_columns(loads), "rows": second},
     ]
 
 

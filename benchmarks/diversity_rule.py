@@ -122,8 +122,8 @@ def name(row: Row) -> str:
 
 def measured(study: Study) -> Iterator[list[str]]:
     """Rows of the table of all trainings."""
-    for row, group in study.figures.items():
-        cells = [name(row), str(len(group)), *(f"{study.mean(row, one):.{DIGITS[one]}f}" for one in MEASURES)]
+    for row in study.figures:
+        cells = [name(row), *(f"{study.mean(row, one):.{DIGITS[one]}f}" for one in MEASURES[:2])]
         other = (*row[:2], "base" if row[2] == "nucleus" else "one", row[3])
         differs = other in study.figures and other != row
         yield cells + [
@@ -184,11 +184,11 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help="into the page of results")
     options = parser.parse_args()
     study = Study(options.folder)
-    columns = ["", "seeds", "BLEU", "chrF", "loss", "BLEU − one copy", "chrF − one copy", "loss − one copy"]
+    columns = ["", "BLEU", "chrF", "BLEU − one copy", "chrF − one copy", "loss − one copy"]
     rules = ["copies", "measure", "− one copy, as many wrong words", "10 % more wrong words", "as good with more, %"]
     tested = ["not used for the rule", "wrong words of one", "of the copies", "predicted", "measured", "sign"]
     tables: dict[str, dict[str, Any]] = {
-        "When diversity trains better": {"columns": columns, "align": "lrrrrlll", "rows": list(measured(study))},
+        "When diversity trains better": {"columns": columns, "align": "lrrlll", "rows": list(measured(study))},
         "A rule for diversity": {"columns": rules, "align": "lllrl", "rows": list(rule(study))},
         "What the rule predicts": {"columns": tested, "align": "lrrrll", "rows": list(predictions(study))},
     }

@@ -5,8 +5,7 @@
     python benchmarks/judge.py measure runs/judge/sets.parquet --before build/before -o runs/judge/figures.json
     python benchmarks/judge.py limits runs/judge/sets.parquet -o runs/judge/limits.json
     python benchmarks/judge.py seeds runs/judge/sets.parquet runs/judge-seed-1 … -o runs/judge/seeds.json
-    python benchmarks/judge.py seeds runs/judge/sets.parquet runs/judge-1 -o runs/judge/before.json
-    python benchmarks/judge.py page runs/judge/figures.json runs/judge/seeds.json runs/judge/before.json --commit …
+    python benchmarks/judge.py page runs/judge/figures.json runs/judge/seeds.json --commit …
     python benchmarks/judge.py judges runs/judge/sets.parquet runs/quickstart/30-scored -o runs/judge/judges.json
 
 `sets` makes the pairs: sentences of Tatoeba, of news, questions and captions that no training saw, whose real
@@ -495,8 +494,8 @@ def logits_by(folder: Path, rows: list[Row]) -> np.ndarray:
     return Judge.load(folder).encoder.logits([(row["src"], row["tgt"]) for row in rows])
 
 
-def page(measured: dict[str, Any], seeds: dict[str, Any], before: dict[str, Any], commit: str, date: str) -> None:
-    """Write the tables of judge.json: the bundled judge, trainings with other seeds, and the judge before."""
+def page(measured: dict[str, Any], seeds: dict[str, Any], commit: str, date: str) -> None:
+    """Write the tables of judge.json: the bundled judge, and trainings with other seeds."""
     from results_pages import FOLDER, read_topic, write_pages, write_topic
 
     def cut(value: float | None) -> str:
@@ -524,34 +523,25 @@ def page(measured: dict[str, Any], seeds: dict[str, Any], before: dict[str, Any]
         kinds = [f"{text}, {kind}" for kind in ("right", *SHOWN)]
         for title, key in WAYS.items():
             yield [text, title, *(percent(measured["passed"].get(kind, {}).get(key)) for kind in kinds)]
-        known = [seeds["passed"].get(kind, {}).get("strict") for kind in kinds]
-        yield [
-            text,
-            "`strict`, trained again",
-            *("–" if values is None else spread(values, percent) for values in known),
-        ]
 
     tables = {
         "Sets that people labeled": [
             [name, f"{entry['right']:,} / {entry['wrong']:,}", area(entry), spread(seeds["sets"][name]),
-             cut(before["sets"][name][0]), *others(entry)]
+             *others(entry)]
             for name, entry in measured["sets"].items()
         ],
         "One change in a real paraphrase": [
-            [name, str(entry["wrong"]), area(entry), spread(seeds["kinds"][name]), cut(before["kinds"][name][0]),
-             cut(entry.get("seen")), area(entry, "left out"), *others(entry)]
+            [name, str(entry["wrong"]), area(entry), cut(entry.get("seen")), area(entry, "left out"), *others(entry)]
             for name, entry in measured["kinds"].items()
         ],
         "What passes a preset": [row for text in TEXTS for row in passes(text)],
         "Right pairs where 5 % of wrong ones pass": [
-            [text, percent(measured["at_five_percent"][text]["judge"]), spread(seeds["at_five_percent"][text], percent),
-             percent(before["at_five_percent"][text][0]),
+            [text, percent(measured["at_five_percent"][text]["judge"]),
              *(percent(measured["at_five_percent"][text][name]) for name in SCORERS[1:])]
             for text in TEXTS
         ],
         "Are the probabilities right?": [
-            [name, percent(entry["right"]), percent(entry["mean"]), cut(entry["error"]),
-             spread(seeds["calibration"][name])]
+            [name, percent(entry["right"]), percent(entry["mean"]), cut(entry["error"])]
             for name, entry in measured["calibration"].items()
         ],
     }  # fmt: skip
@@ -602,7 +592,7 @@ def main() -> None:
     limits.add_argument("sets", type=Path)
     limits.add_argument("-o", "--output", type=Path, required=True)
     making = commands.add_parser("page", help="write the tables of the results page")
-    making.add_argument("figures", type=Path, nargs=3, help="of `measure`, of `seeds`, and of `seeds` before")
+    making.add_argument("figures", type=Path, nargs=2, help="of `measure`, and of `seeds`")
     making.add_argument("--commit", required=True)
     making.add_argument("--date", required=True)
     measure = commands.add_parser("measure")

@@ -212,7 +212,7 @@ def count(folder: Path, sheets: list[Path]) -> tuple[list[str], list[list[str]]]
     key, yields = table(folder / "key.tsv"), json.loads((folder / "yields.json").read_text("utf-8"))
     rows = []
     for version, preset in dict.fromkeys((row["version"], row["preset"]) for row in key):
-        for kind in (*KINDS, "all"):
+        for kind in ("all",) if version == "before" else (*KINDS, "all"):
             kinds = [kind] if kind in KINDS else list(KINDS)
             of_cell = {"version": version, "preset": preset}
             ids = [row["id"] for row in key if row["kind"] in kinds and of_cell.items() <= row.items()]

@@ -37,6 +37,7 @@ SETS = {
     "others, read": "Others, read",
 }
 LABELS = (60, 120, 200, 240)
+SHOWN_LABELS = (60, 200)
 PRECISIONS = (0.8, 0.9)
 CONFIDENCE = 0.95
 ROWS = 10_000
@@ -172,21 +173,19 @@ def measure(scored: Path, output: Path, draws: int, endless: bool) -> None:
 def page(paths: list[Path], origin: dict[str, str]) -> None:
     """Write the table of the results page; one cut, which keeps next to nothing, is a sentence below it."""
     results = [row for path in paths for row in json.loads(path.read_text("utf-8"))]
-    table: dict[tuple[bool, str, float, str], list[str]] = {}
+    table: dict[tuple[str, float, str], list[str]] = {}
     for row in results:
-        if row["method"] != "one cut":
-            key = (row["endless"], row["set"], row["precision"], row["method"])
+        if row["method"] != "one cut" and row["endless"] and row["labels"] in SHOWN_LABELS:
+            key = (row["set"], row["precision"], row["method"])
             table.setdefault(key, []).append(f"{100 * row['broken']:.1f} · {100 * row['yield']:.0f}")
     limits = {
         (row["set"], row["precision"]): row["limit"] for row in results if row["labels"] == 200 and row["endless"]
     }
     rows = []
-    for (endless, name, precision, method), cells in table.items():
+    for (name, precision, method), cells in table.items():
         first = method == next(iter(METHODS))
-        corpus = f"{name}{', endless' if endless else ''}, {100 * precision:.0f} %" if first else ""
-        limit = (
-            (f"{100 * limits[name, precision]:.0f}" if limits[name, precision] else "–") if first and endless else ""
-        )
+        corpus = f"{name}, {100 * precision:.0f} %" if first else ""
+        limit = (f"{100 * limits[name, precision]:.0f}" if limits[name, precision] else "–") if first else ""
         rows.append([corpus, METHODS[method], *cells, limit])
     alone = [row for row in results if row["method"] == "one cut"]
     topic = read_topic(FOLDER / "promised-precision.json")

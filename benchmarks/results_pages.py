@@ -16,7 +16,8 @@ TOPIC.json has a topic:
         commit, date          of the commit that brought the figures; `earlier`: those of older rows
         version, machine      the version that was measured; a name of `machines`
         seeds                 how many trainings or samples, where that is known
-        columns, align, rows  the table: names, a letter of l and r for each, cells as text
+        columns, align, rows  the table: names, a letter of l and r for each, cells as text; a result that is a sentence
+                       has none of the three, and notes
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ circle { fill: currentColor; } .grid { stroke: #e4e0d6; } .axis { stroke: #666b6
 LONGEST_PAGE = 200
 """Lines of a page, at most."""
 
-REQUIRED = {"command": list, "commit": str, "date": str, "version": str, "machine": str, "columns": list, "rows": list}
+REQUIRED = {"command": list, "commit": str, "date": str, "version": str, "machine": str}
 """What each result says → its type."""
 
 
@@ -110,7 +111,8 @@ def problems(folder: Path = FOLDER) -> Iterator[str]:
         yield from (f"{name}.json: '{key}' missing" for key in ("title", "question", "answer") if not topic.get(key))
         for number, result in enumerate(topic["results"], start=1):
             where = f"{name}.json, result {number}"
-            for key, kind in REQUIRED.items():
+            shown = {"columns": list, "rows": list} if "columns" in result else {"notes": list}
+            for key, kind in (REQUIRED | shown).items():
                 if not isinstance(result.get(key), kind) or not result[key]:
                     yield f"{where}: '{key}' missing"
             if result.get("machine") not in index["machines"]:
@@ -164,10 +166,10 @@ def _topic_lines(name: str, topic: dict[str, Any]) -> Iterator[str]:
             yield from (f"    {line}" for line in result["command"])
             yield from ("", f"*{_origin(result)}*")
         shared = origin
-        yield ""
-        yield f"| {' | '.join(result['columns'])} |"
-        yield f"| {' | '.join('---:' if side == 'r' else '---' for side in result['align'])} |"
-        yield from (f"| {' | '.join(row)} |" for row in result["rows"])
+        if "columns" in result:
+            yield from ("", f"| {' | '.join(result['columns'])} |")
+            yield f"| {' | '.join('---:' if side == 'r' else '---' for side in result['align'])} |"
+            yield from (f"| {' | '.join(row)} |" for row in result["rows"])
         if result.get("notes"):
             yield ""
             yield from (f"- {note}" for note in result["notes"])

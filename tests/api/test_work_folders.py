@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 import paraloom
-from paraloom import DataError
+from paraloom import ConfigError, DataError
 from paraloom.api.pairs import Pairs
 from paraloom.api.work_folders import clean_work_folders
 from paraloom.core.stage import Map
@@ -56,7 +56,16 @@ def test_an_error_names_the_work_that_is_kept_and_clean_deletes_it(pairs: Pairs,
         clean_work_folders(tmp_path / "missing")
 
 
+def test_inputs_that_were_read_are_not_worth_a_word(pairs: Pairs, tmp_path: Path) -> None:
+    pairs.write(tmp_path / "in.parquet", engine="inline")
+    for source in (pairs, paraloom.read_pairs(tmp_path / "in.parquet")):
+        with pytest.raises(ConfigError, match="column 'none'") as caught:
+            source.filter("none > 1").write(tmp_path / "out.parquet", engine="inline")
+        assert "is kept" not in str(caught.value) and not (tmp_path / "out.parquet.paraloom").exists()
+
+
 def test_an_interruption_names_the_work_that_is_kept(pairs: Pairs, tmp_path: Path) -> None:
     output = tmp_path / "out.parquet"
-    with pytest.raises(KeyboardInterrupt, match=rf"resumes from there\. What is done is kept in {output}"):
+    said = rf"in stage Stops\. Run the same again: it resumes from there\. What is done is kept in {output}"
+    with pytest.raises(KeyboardInterrupt, match=said):
         pairs.then(Stops(interrupted=True)).write(output, engine="inline")

@@ -18,6 +18,7 @@ import paraloom.papers as papers
 from paraloom import api
 from paraloom.api.harvest import Harvest, HarvestedPair
 from paraloom.api.quickstart import Quickstart
+from paraloom.io import write_table
 from paraloom.papers.published import PAPERS
 from paraloom.papers.tables import ReproducedTable
 from paraloom.pipeline.result import RunResult
@@ -81,6 +82,15 @@ def test_judge(paraloom: Command, scored: Path) -> None:
 def test_score_suggests_a_filter_by_what_it_added(paraloom: Command, scored: Path, scores: str, then: str) -> None:
     status, _, err = paraloom("score", "scored.parquet", "--with", scores, "-o", "new.parquet", "--engine", "inline")
     assert status == 0 and err.rstrip().endswith(f"Next: paraloom {then}")
+
+
+def test_english_pairs_are_to_be_filtered_by_a_preset(paraloom: Command, tmp_path: Path) -> None:
+    (tmp_path / "pairs.jsonl").write_text('{"src": "a dog", "tgt": "the dog", "src_lang": "en", "tgt_lang": "en"}\n')
+    pair = library.read_pairs(tmp_path / "pairs.jsonl", src_lang="en", tgt_lang="en").to_list()[0]
+    write_table(pa.Table.from_pylist([pair | {"pivot_lang": "de"}]), tmp_path / "pairs.parquet")
+    status, _, err = paraloom("score", "pairs.parquet", "--with", "length", "-o", "new.parquet", "--engine", "inline")
+    selection = "filter new.parquet --preset strict --per-source 1 --reverse-translator en-de -o kept.parquet"
+    assert status == 0 and err.rstrip().endswith(f"Next: paraloom {selection}"), err
 
 
 @pytest.fixture

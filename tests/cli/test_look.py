@@ -85,6 +85,8 @@ def test_head_prints_pairs_with_scores(paraloom: Command, tmp_path: Path) -> Non
         ("a.tsv", "src\ttgt\tcosine\n1999\ty\t0.5\n", 1, {"src": "1999", "tgt": "y", "cosine": 0.5}),
         ("b.tsv", "ein Hund\ta dog\n", 1, {"1": "ein Hund", "2": "a dog"}),
         ("c.jsonl", '{"src": "x", "tgt": "y"}\n', 1, {"src": "x", "tgt": "y"}),
+        ("c.csv", 'src,tgt,cosine\n"x, y",z,0.5\n', 1, {"src": "x, y", "tgt": "z", "cosine": 0.5}),
+        ("d.csv", "ein Hund;a dog\n", 1, {"1": "ein Hund", "2": "a dog"}),
         ("d.txt", "one\ntwo\n", 2, {"line": "one"}),
         ("f.tsv", "src\ttgt\n", 0, None),
     ],
@@ -111,7 +113,12 @@ def test_vectors_moses_pairs_corpora_and_models_can_be_looked_at(tmp_path: Path)
 
 @pytest.mark.parametrize(
     ("name", "content", "message"),
-    [("no.tsv", None, "file not found"), ("a.parquet", "x", "not Parquet"), ("a.jsonl", "{", "not JSON lines")],
+    [
+        ("no.tsv", None, "file not found"),
+        ("a.parquet", "x", "not Parquet"),
+        ("a.jsonl", "{", "not JSON lines"),
+        ("a.csv", 'a,b\n"c"d,e\n', "a.csv, row 2: "),
+    ],
 )
 def test_what_cannot_be_looked_at_is_an_error(
     paraloom: Command, tmp_path: Path, name: str, content: str | None, message: str
@@ -155,6 +162,10 @@ def test_a_filter_that_keeps_nothing_says_why(paraloom: Command, tmp_path: Path)
     assert "unigram_overlap < 0.9 rejected 1; the lowest is 0.6667" in err
     assert "unigram_overlap < 0.5 rejected 1; the lowest is 0.6667" in err
     assert "Next:" not in err
+    status, _, err = paraloom(
+        "filter", str(scored(tmp_path)), "--where", "length(src) > 9", "-o", str(tmp_path / "none.tsv")
+    )
+    assert status == 0 and err.count("length(src) > 9") == 1, "no figure to add to the table of counts"
 
 
 def test_json_has_counts_and_nothing_else(paraloom: Command, tmp_path: Path) -> None:

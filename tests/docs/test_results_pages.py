@@ -42,6 +42,22 @@ def test_a_table_without_a_commit_is_seen(results_pages: ModuleType, tmp_path: P
     assert list(results_pages.problems(tmp_path)) == ["runs.json, result 1: 'commit' missing"]
 
 
+def test_a_result_without_a_table_is_a_sentence(results_pages: ModuleType, tmp_path: Path) -> None:
+    for path in results_pages.FOLDER.glob("*.json"):
+        topic = results_pages.read_topic(path)
+        if path.stem == "runs":
+            first = topic["results"][0]
+            topic["results"][0] = {key: first[key] for key in ("heading", *results_pages.REQUIRED, "notes")}
+        results_pages.write_topic(tmp_path / path.name, topic)
+    assert list(results_pages.problems(tmp_path)) == []
+    page = results_pages.pages(tmp_path)[tmp_path / "runs.md"].partition("\n## ")[2].partition("\n## ")[0]
+    assert first["notes"][0] in page and first["command"][0] in page and "|" not in page
+    runs = results_pages.read_topic(tmp_path / "runs.json")
+    del runs["results"][0]["notes"]
+    results_pages.write_topic(tmp_path / "runs.json", runs)
+    assert list(results_pages.problems(tmp_path)) == ["runs.json, result 1: 'notes' missing"]
+
+
 def test_a_replaced_result_leaves_its_notes(results_pages: ModuleType, tmp_path: Path) -> None:
     path = tmp_path / "topic.json"
     results_pages.write_topic(path, {"results": [{"heading": "A", "notes": ["Seen by hand."]}, {"heading": "B"}]})

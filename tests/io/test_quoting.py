@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import csv
 import io
+import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ import pyarrow as pa
 import pyarrow.csv as arrow_csv
 import pytest
 
+from paraloom import read_pairs as pairs_of
 from paraloom.core.errors import DataError
 from paraloom.core.schema import PAIRS
 from paraloom.io import quoting, read_pairs, write_table
@@ -66,6 +68,18 @@ def test_other_readers_give_the_same_cells(tmp_path: Path, cell: str) -> None:
         assert got == rows, reader
     assert read(tmp_path / "t.csv") == (rows, [])
     assert [tuple(record.values.values()) for record in read_records(tmp_path / "t.csv")] == rows
+
+
+@pytest.mark.parametrize(
+    ("text", "quoted"), [('"He said ""yes""."', True), ('"A dog."', False), ('""a""', False), ('a ""b"" c', False)]
+)
+def test_quoted_texts_of_a_tsv_are_noticed(tmp_path: Path, text: str, quoted: bool) -> None:
+    (tmp_path / "q.tsv").write_text(f"a dog\tein Hund\n{text}\tb\n", encoding="utf-8")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        rows = pairs_of(tmp_path / "q.tsv").to_list()
+    assert [row["src"] for row in rows] == ["a dog", text]
+    assert sum("with the name q.csv they are read as quotes" in str(one.message) for one in caught) == quoted
 
 
 def test_only_what_needs_quotes_is_quoted() -> None:

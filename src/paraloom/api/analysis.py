@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import tempfile
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -197,13 +198,17 @@ def draw_labels(
 
 
 def explain_empty_filter(result: RunResult, pairs: PairsLike) -> str:
-    """Why a filter kept no pair: how many each condition rejected, and how near the pairs come to it."""
-    corpus = open_pairs(pairs)
-    lines = []
-    for reason, rows in result.stages[-1].reasons.items():
-        clause = reason.removeprefix("not: ")
-        lines.append(f"  {clause} rejected {rows:,}{_nearest_value(corpus, clause)}")
-    return "\n".join(["No pair was kept:" if lines else "No pair was kept: there were none to filter.", *lines])
+    """How near the pairs come to the conditions of a filter that kept none, where that can be said."""
+    reasons = result.stages[-1].reasons
+    if not reasons:
+        return "No pair was kept: there were none to filter."
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Those of the pairs were shown before they were filtered.
+        corpus = open_pairs(pairs)
+        clauses = [(reason.removeprefix("not: "), rows) for reason, rows in reasons.items()]
+        nearest = [(clause, rows, _nearest_value(corpus, clause)) for clause, rows in clauses]
+    lines = [f"  {clause} rejected {rows:,}; {value}" for clause, rows, value in nearest if value]
+    return "\n".join(["No pair was kept:", *lines]) if lines else ""
 
 
 def _nearest_value(pairs: Pairs, clause: str) -> str:
@@ -216,7 +221,7 @@ def _nearest_value(pairs: Pairs, clause: str) -> str:
     known = [value["max" if extreme == "highest" else "min"] for value in values if value["max"] is not None]
     if not known or isinstance(known[0], str):
         return ""
-    return f"; the {extreme} is {(max if extreme == 'highest' else min)(known):.4g}"
+    return f"the {extreme} is {(max if extreme == 'highest' else min)(known):.4g}"
 
 
 def draw_sheet(

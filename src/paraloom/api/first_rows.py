@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -21,11 +21,15 @@ from paraloom.io import Corpus, read_lines
 from paraloom.io.arrays import map_array
 from paraloom.io.bitext import read_pairs
 from paraloom.io.compression import without_compression
+from paraloom.io.formats.csv import read_rows as read_separated_rows
 from paraloom.io.formats.names import is_dataset, sides
+from paraloom.io.quoting import BadRow
 from paraloom.io.shards import open_shard, read_rows
 
 _COUNTED = 1_000_000
 """Lines of a text file that are counted at most: a preview should not take minutes."""
+
+_Item = TypeVar("_Item")
 
 _WIDTH = 200
 """Characters of a text that are shown."""
@@ -108,7 +112,7 @@ def preview(path: str | Path, rows: int = 3) -> Preview:
         reason = str(error).rstrip(".")
         remedy = "Restore it from a copy, or create it again."
         raise DataError(f"cannot be read ({reason})", file=path, remedy=remedy) from None
-    return _lines(name, suffix, rows)
+    return _separated(name, rows) if suffix == ".csv" else _lines(name, suffix, rows)
 
 
 def _folder(folder: Path, rows: int) -> Preview:
@@ -150,13 +154,11 @@ def _batches(name: str, batches: Iterator[pa.RecordBatch], rows: int) -> Preview
 
 def _lines(name: str, suffix: str, rows: int) -> Preview:
     lines = read_lines(name)
-    first = list(islice(lines, rows + 1))
-    total = len(first) + sum(1 for _ in islice(lines, _COUNTED))
-    count = total if total <= _COUNTED else None
+    first, count = _begin(lines, rows)
     if suffix == ".jsonl":
         return _json_lines(name, first[:rows], count)
     if suffix == ".tsv" and first:
-        return _tab_separated(name, first, rows, count)
+        return _table(name, [line.split("\t") for line in first], rows, count)
     return Preview(name, count, (), tuple({"line": line} for line in first[:rows]))
 
 
@@ -169,12 +171,27 @@ def _json_lines(name: str, lines: Sequence[str], count: int | None) -> Preview:
     return Preview(name, count, tuple(shown[0]) if shown else ("src", "tgt"), shown)
 
 
-def _tab_separated(name: str, lines: Sequence[str], rows: int, count: int | None) -> Preview:
+def _begin(items: Iterator[_Item], rows: int) -> tuple[list[_Item], int | None]:
+    """The first items, one more than rows, and how many there are; None: too many to count."""
+    first = list(islice(items, rows + 1))
+    total = len(first) + sum(1 for _ in islice(items, _COUNTED))
+    return first, total if total <= _COUNTED else None
+
+
+def _separated(name: str, rows: int) -> Preview:
+    first, count = _begin(read_separated_rows(name), rows)
+    for number, row in enumerate(first, start=1):
+        if isinstance(row, BadRow):
+            raise row.error.at(file=name, row=number)
+    return _table(name, [row for row in first if not isinstance(row, BadRow)], rows, count)
+
+
+def _table(name: str, lines: Sequence[Sequence[str]], rows: int, count: int | None) -> Preview:
     """Rows of a table, by the names of its first line, if these can be names, or by numbers."""
-    header = lines[0].split("\t")
+    header = lines[0]
     named = len(set(header)) == len(header) and all(field.isidentifier() for field in header)
     columns = header if named else [str(number) for number in range(1, len(header) + 1)]
-    cells = (zip(columns, line.split("\t"), strict=False) for line in lines[named : rows + named])
+    cells = (zip(columns, line, strict=False) for line in lines[named : rows + named])
     shown = tuple({column: _value(column, field) for column, field in row} for row in cells)
     return Preview(name, None if count is None else count - named, tuple(columns), shown)
 

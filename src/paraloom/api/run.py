@@ -75,6 +75,12 @@ def input_stages(
         stage = ReadVariants(name=name, source=path)
     else:
         stage = bitext.ReadPairs(name=name, source=path, **given)
+        if bitext.has_quoted_texts(source):
+            warnings.warn(
+                f"{source}: texts are quoted, and in a .tsv the quotation marks belong to them; with the name "
+                f"{Path(source).name.partition('.tsv')[0]}.csv they are read as quotes",
+                stacklevel=3,
+            )
         if lost := bitext.unread_columns(source):
             shown = ", ".join(lost[:4]) + (" …" if len(lost) > 4 else "")
             warnings.warn(
@@ -132,10 +138,11 @@ def run_stages(
             result = run_pipeline(definition, work, engine=engine, workers=workers, on_error=on_error)
         except ParaloomError as error:
             hide_work(error, work)
+            worth = _is_worth_keeping(work, definition)
             # A RunError may mean that another process is running there.
-            if not isinstance(error, RunError) and not resumed and not _has_output(work):
+            if not isinstance(error, RunError) and not resumed and not worth:
                 shutil.rmtree(work, ignore_errors=True)
-            if output != "-" and _has_output(work):
+            if output != "-" and worth:
                 # A command to be copied, the end of some remedies, keeps its line.
                 between = " " if (error.remedy or "").endswith(".") else "\n"
                 error.remedy = between.join(filter(None, [error.remedy, kept_work(work)]))
@@ -144,6 +151,7 @@ def run_stages(
             if output == "-" or not work.exists():
                 raise
             what = (str(interruption) or "interrupted; the same command again resumes").rstrip(".")
+            what = re.sub(r"(?<=stage )\d+-", "", what)
             raise KeyboardInterrupt(f"{what}. {kept_work(work)}") from None
         result = result.with_reasons()
         travelling = warnings_of_result(definition, result, known)
@@ -234,9 +242,11 @@ def hide_work(error: ParaloomError, work: Path) -> None:
         error.file = None
 
 
-def _has_output(work: Path) -> bool:
-    """Whether a work folder has anything to resume from."""
-    return any(True for pattern in ("*/part-*", "*/artifact", "*/scratch-*") for _ in work.glob(pattern))
+def _is_worth_keeping(work: Path, definition: Definition) -> bool:
+    """Whether a work folder has more to resume from than inputs that were read."""
+    reading = {step.name for step in definition.steps if isinstance(step.stage, Source)}
+    kept = (path for pattern in ("*/part-*", "*/artifact", "*/scratch-*") for path in work.glob(pattern))
+    return any(path.parent.name.partition("-")[2] not in reading for path in kept)
 
 
 def _inputs(steps: Sequence[Step]) -> list[Path]:

@@ -101,7 +101,7 @@ DECLARED = [
             "media": {"help": "A folder to search for pictures, after the page's own. Repeatable."},
         },
         show=_show_extraction,
-        help="Extract documents from web pages: main text, title, language, pictures with hashes.",
+        help="Extract documents from web pages.\n\nMain text, title, language, pictures with hashes.",
         examples=("site/de site/en crawl.warc.gz -o documents",),
         watched=True,
     ),

@@ -135,7 +135,7 @@ DECLARED = [
         of="search_lines",
         flags={"k": "-k"},
         show=_show_hits,
-        help="Print the sentences nearest to each query: query, rank, cosine, row and sentence, between tabs.\n\n"
+        help="Print the sentences nearest to each query.\n\nQuery, rank, cosine, row and sentence, between tabs. "
         'Example: `echo "Where is the station?" | paraloom search english sentences.txt -k 3`',
     ),
     Command(
@@ -161,8 +161,9 @@ DECLARED = [
             "output": {"help": "Where to write; the suffix decides the format."},
             "on_error": {"help": ON_LINE},
         },
-        help="Mine paraphrases from a text of any size, or translations from two texts, the best pairs first.\n\n"
-        "Both are in the order of their margin (score): the cosine of both sentences over their mean cosine with their "
+        help="Mine paraphrases from a text, or translations from two.\n\n"
+        "The best pairs come first, from texts of any size, in the order of their margin (score): the cosine of both "
+        "sentences over their mean cosine with their "
         "nearest neighbors, of translations in the other text; for these the encoder must be of both languages. "
         "Columns of paraphrases: src, tgt, cosine, score; of translations: score, src, tgt, src_line, tgt_line, "
         "cosine; as TSV, JSONL or Parquet.",

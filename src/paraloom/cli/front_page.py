@@ -40,12 +40,12 @@ HIDDEN = frozenset(["help", "scores", "stages", "version"])
 """Commands that are found by their names in messages and pages, not on the front page."""
 
 GROUPS: dict[str, tuple[str, str]] = {
-    "train": ("Translation", "Train a translator, an encoder, a parser or a model for scores on your own data."),
-    "distill": ("Encoders", "Distill a large encoder into a small one, or into word vectors."),
+    "train": ("Translation", "Train a translator, an encoder, a parser or a score."),
+    "distill": ("Encoders", "Distill a large encoder into a small one."),
     "align": ("Documents and bitext", "Align documents and sentences."),
-    "evaluate": ("Encoders", "Evaluate encoders, translations, alignments and paraphrasers."),
-    "models": ("Start and run", "List the bundled and fetched models; fetch translators of the Hugging Face hub."),
-    "research": ("More", "What no measurement shows to help yet, and what only studies need."),
+    "evaluate": ("Encoders", "Evaluate encoders, translators, aligners, paraphrasers."),
+    "models": ("Start and run", "List the models; fetch translators of the Hugging Face Hub."),
+    "research": ("More", "What only studies need, or what has not been shown to help."),
     "research judge": ("More", "Annotate pairs by hand: sample a sheet, count its labels."),
     "research show": ("More", "Write an HTML page that shows data."),
     "papers": ("More", "Reproduce the papers' tables."),

@@ -89,7 +89,7 @@ DECLARED = [
         flags={"rows": "--rows -n", "everything": "--all"},
         settings={"path": {"metavar": "FILE"}, "rows": {"low": 1}},
         show=_show_rows,
-        help="Print the first rows of what a command reads or writes: sentences under each other, with their scores.",
+        help="Print the first rows of a file, corpus or run.",
         examples=("scored.parquet -n 3",),
     ),
 ]

@@ -239,7 +239,8 @@ def _now(words: list[str]) -> Iterator[str]:
 app = typer.Typer(
     name="paraloom",
     cls=FrontPage,
-    help="Turn parallel text into paraphrases, sentence embeddings and training data for translation.",
+    help="Turn parallel text into paraphrases, sentence embeddings and training data for translation.\n\n"
+    "Begin with `paraloom quickstart`. With a bitext of your own: `backtranslate`, `filter`, `explore`.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
@@ -253,7 +254,10 @@ app.command("version", hidden=True)(_version)
 @cache
 def command() -> Any:
     """The object that parses all commands."""
-    return typer.main.get_command(app)
+    parser: Any = typer.main.get_command(app)
+    for one in parser.params:
+        one.hidden = one.name in ("install_completion", "show_completion")
+    return parser
 
 
 def main() -> None:

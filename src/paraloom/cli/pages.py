@@ -90,6 +90,7 @@ DECLARED = [
     Command(
         name="report",
         run=_report,
+        help="Write one HTML page about a run, or about files.",
         settings={"sources": {"metavar": "RUN|FILE..."}},
         examples=("runs/german -o german.html", "scored.parquet kept.parquet -o pairs.html"),
         resumes=True,
@@ -110,11 +111,19 @@ DECLARED = [
         examples=("pages.de pages.en --pairs pairs.tsv --links links.parquet --media pictures",),
         resumes=True,
     ),
-    Command(name="demo", run=_demo, examples=("",)),
+    Command(
+        name="demo",
+        run=_demo,
+        help="Try the models on a local page.\n\n"
+        "Paraphrase, back-translate, find similar sentences. Stop it with Ctrl-C.",
+        examples=("",),
+    ),
     Command(
         name="explore",
         run=_explore,
         of="paraloom.web.explorer:opened",
+        help="Look at pairs on a local page: search, threshold, judge.\n\n"
+        "Sort, filter, compare, too. Stop it with Ctrl-C.",
         settings={"source": {"metavar": "FILE_OR_RUN"}},
         examples=("scored.parquet", "runs/german", "strict.parquet loose.parquet"),
     ),

@@ -14,6 +14,7 @@ from rich.table import Table
 
 import paraloom.web as reports
 from paraloom import api
+from paraloom.bundled import BUNDLED
 from paraloom.cli.declaration import Command
 from paraloom.cli.output import as_written, conclude, print_run, suggest, time_taken
 from paraloom.cli.shared import TRANSLATOR
@@ -49,7 +50,7 @@ def _backtranslate(
     )
     paraphrases = bitext.backtranslate(**options)
     result = paraphrases.write(output, engine=engine, workers=workers, on_error=on_error)
-    print_run(result, output, "score {output} --with overlap,length -o scored.parquet", as_json)
+    print_run(result, output, _selection(output) or "score {output} --with overlap,length -o scored.parquet", as_json)
 
 
 def _score(
@@ -79,7 +80,7 @@ def _score(
         return
     read = api.read_pairs(pairs, src_column=src_column, tgt_column=tgt_column, on_error=on_error)
     result = read.score(**scoring).write(output, engine=engine, workers=workers, on_error=on_error)
-    print_run(result, output, _use_of_scores(scoring["scores"]), as_json)
+    print_run(result, output, _selection(output) or _use_of_scores(scoring["scores"]), as_json)
 
 
 _CRITERIA = ("where", "preset", "per_source", "distinct", "top", "decile", "precision", "sample")
@@ -125,8 +126,8 @@ def _filter(
     if not as_json and scoring and criteria.get("preset"):
         seconds = format_duration(sum(stage.seconds for stage in scoring))
         typer.echo(f"\nThe scores of the preset were computed first, {seconds} of work.", err=True)
-    if not as_json and not result.stages[-1].counts.out:
-        typer.echo(f"\n{api.explain_empty_filter(result, pairs)}", err=True)
+    if not as_json and not result.stages[-1].counts.out and (why := api.explain_empty_filter(result, pairs)):
+        typer.echo(f"\n{why}", err=True)
 
 
 def _preview(pairs: str, criteria: dict[str, Any], as_json: bool) -> None:
@@ -179,6 +180,16 @@ def _show_lexicon(count: int, values: Mapping[str, Any]) -> None:
         return
     typer.echo(f"{count:,} entries in {output}")
     conclude(output, counted=True)
+
+
+def _selection(output: str) -> str:
+    """The filter that is recommended for English pairs, by a preset; empty for others."""
+    first = next(iter(getattr(api.preview_output(output, 1), "shown", ())), {})
+    if {first.get("src_lang"), first.get("tgt_lang")} != {"en"}:
+        return ""
+    reverse = f"en-{first.get('pivot_lang')}"
+    translating = f" --reverse-translator {reverse}" if reverse in BUNDLED and "reverse_cost" not in first else ""
+    return f"filter {{output}} --preset strict --per-source 1{translating} -o kept.parquet"
 
 
 def _use_of_scores(names: Sequence[str]) -> str:
@@ -288,9 +299,9 @@ DECLARED = [
             },
             "side": {"kind": "choice", "choices": ("src", "tgt")},
         },
-        everyday="translator decode side src_lang tgt_lang src_column tgt_column check_languages as_json device",
+        everyday="translator decode side src_lang tgt_lang src_column tgt_column as_json device",
         device=True,
-        help="Pair each reference of a bitext with translations of its other side: paraphrases.",
+        help="Make paraphrase pairs of a bitext: translate one side.\n\nThe other side is the reference of each pair.",
         examples=(
             "train.de train.en --translator de-en --decode beam:12 -o pairs.parquet",
             "train.tsv --translator 'http://127.0.0.1:8000/v1?model=qwen3&from=de&to=en' -o pairs.parquet",
@@ -338,8 +349,8 @@ DECLARED = [
         everyday="where preset reverse_translator per_source distinct top by sample precision labels draw "
         "preview as_json device",
         device=True,
-        help="Keep the pairs that meet all criteria: preset, where, per source, distinct, top, decile or precision, "
-        "sample.\n\nA precision is promised by labels: `--draw` writes the pairs to label, `--labels` reads them. What "
+        help="Keep the good pairs: by a preset, or by a condition.\n\nAll criteria that are given have to be met. "
+        "A precision is promised by labels: `--draw` writes the pairs to label, `--labels` reads them. What "
         "the labels do not certify is not written; the message says how many more are needed.",
         examples=(
             'scored.parquet -o kept.parquet --where "trigram_overlap <= 0.7 and tgt_tokens between 3 and 30"',

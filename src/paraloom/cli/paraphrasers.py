@@ -121,7 +121,8 @@ DECLARED = [
             "template": {"help": "Syntax to follow, such as '(S (NP) (VP) (.))', or auto: templates that suit a text."},
         },
         device=True,
-        help="Paraphrase texts or files: freely, by a template of syntax, like a sentence, or by a round trip.\n\n"
+        help="Paraphrase texts or files.\n\n"
+        "Freely, by a template of syntax, like a sentence, or by a round trip. "
         "Paraphrases are selected: those that keep the meaning and differ, none of a text if none is good enough. "
         "Printed are the probability of the same meaning (without a judge the cosine), the difference, and the "
         "paraphrase; with --preset none the log-probability, as the paraphraser gives them; with a template the "

@@ -101,7 +101,7 @@ DECLARED = [
             "json_lines": {"help": "Print figures as JSON; without -o, each translation as a line of JSON."},
         },
         device=True,
-        help="Translate lines of text, the texts inside records, or a document.",
+        help="Translate lines, texts inside records, or a document.",
         examples=(
             "de-en sentences.txt",
             "'facebook/nllb-200-distilled-600M?from=cs&to=en' news.cs -o news.en",
@@ -144,8 +144,8 @@ DECLARED = [
         },
         device=True,
         then="train translator --bitext {output} -o translator",
-        help="Back-translate monolingual text into training bitext: the translations are the source, the text is the "
-        "target.",
+        help="Back-translate monolingual text into training bitext.\n\n"
+        "The translations are the source, the text is the target.",
         examples=(
             "news.en.txt --translator en-tr --method nucleus -o bitext.tsv",
             "news.en.txt --translator 'http://127.0.0.1:8000/v1?model=qwen3&from=en&to=tr' -o bitext.tsv",

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -19,7 +21,7 @@ from paraloom.core.reasons import HELD_OUT
 from paraloom.core.schema import LANGUAGE_OF, PAIRS, require, with_reasons
 from paraloom.core.stage import Map, Ref, Source, StageContext
 from paraloom.core.stage_cache import cached_per_stage
-from paraloom.io import Corpus, read_pairs
+from paraloom.io import Corpus, read_lines, read_pairs
 from paraloom.io.bitext import UNKNOWN
 from paraloom.io.compression import decode, read_raw_lines, without_compression
 from paraloom.io.formats import csv
@@ -298,6 +300,7 @@ def _without_warnings(batch: pa.RecordBatch) -> pa.RecordBatch:
 
 
 _WRITTEN = {"src", "tgt", "pair_id"}
+_QUOTED = re.compile(r'"(?:[^"]|"")*""(?:[^"]|"")*"')
 """Columns of every table of pairs that Paraloom wrote."""
 
 
@@ -359,6 +362,17 @@ def holds_variants(source: str) -> bool:
     """True if a file is a table of variants: it has the columns pair_id and text, but neither src nor tgt."""
     names = columns_of_file(Path(source))
     return {"pair_id", "text"} <= set(names) and not {"src", "tgt"} & set(names)
+
+
+def has_quoted_texts(source: str) -> bool:
+    """Whether texts at the beginning of a .tsv are quoted, with doubled marks, as other programs write them."""
+    if is_dataset(source) or without_compression(source).suffix != ".tsv":
+        return False
+    try:
+        lines = list(islice(read_lines(source), 100))
+    except DataError:
+        return False
+    return any(_QUOTED.fullmatch(field) for line in lines for field in line.split("\t"))
 
 
 def unread_columns(source: str) -> list[str]:
