@@ -166,20 +166,8 @@ def paraphrase(
         raise ConfigError("'template' and 'like' cannot be combined", remedy="Give one of them.")
     given = [texts] if isinstance(texts, str) else list(texts)
     several = paraphraser if isinstance(paraphraser, list) else [paraphraser]
-    parts: list[ParaphraserLike] = []
-    for opened in map(as_paraphraser, several):
-        trained = next(trained_parts(opened), None)
-        if trained is not None:
-            how: dict[str, Any] = {"template": template, "like": like, "height": height or None, "decode": decode}
-            parts.append(candidates_of(trained, selects=wanted.selects, **how))
-        elif template is not None or like is not None:
-            raise ConfigError(
-                "'template' and 'like' are for a trained paraphraser", remedy="Name english, or its folder."
-            )
-        else:
-            if decode is not None and hasattr(opened, "decode"):
-                opened.decode = decode
-            parts.append(opened)
+    how: dict[str, Any] = {"template": template, "like": like, "height": height or None, "decode": decode}
+    parts = [_controlled(as_paraphraser(one), wanted.selects, how) for one in several]
     source = combined(parts)
     if check_languages:
         check_text_language(given, source)
@@ -189,9 +177,21 @@ def paraphrase(
         judged = judge or (None if is_judged(source) else "none")
         selector = open_selector(preset, **thresholds, encoder=encoder, judge=judged, language=language)
     groups, selection = SelectingParaphraser(source, selector, n=n, candidates=candidates).answer(given, seed=seed)
-    if (template is not None and template != AUTO) or like is not None:
+    if like is not None or template not in (None, AUTO):
         warn_of_distance(given, groups)  # type: ignore[arg-type]
     return selection.kept[0] if isinstance(texts, str) else selection.kept
+
+
+def _controlled(opened: ParaphraserLike, selects: bool, how: Mapping[str, Any]) -> ParaphraserLike:
+    """A paraphraser that writes as it is asked to: by a template or like an exemplar if it is a trained one."""
+    trained = next(trained_parts(opened), None)
+    if trained is not None:
+        return candidates_of(trained, selects=selects, **how)
+    if how["template"] is not None or how["like"] is not None:
+        raise ConfigError("'template' and 'like' are for a trained paraphraser", remedy="Name english, or its folder.")
+    if how["decode"] is not None and hasattr(opened, "decode"):
+        opened.decode = how["decode"]
+    return opened
 
 
 @dataclass(frozen=True)
@@ -471,40 +471,64 @@ def _text_stages(
     on_error: OnError,
 ) -> tuple[list[Stage], Ref, Literal["", "text", "src", "tgt"]]:
     """The stages that read texts, files or pairs, what a stage maps, and the side of pairs."""
-    if not column and not text and any(is_document(one, output) for one in texts):
-        column = f"$.{TEXT}"
-    if column and not text and any(str(one) != PIPE and is_nested(one, column) for one in texts):
-        records = _record_stage(texts, output, column, n or 1, on_error)
+    if not text and (path := _path_within(texts, output, column)):
+        records = _record_stage(texts, output, path, n or 1, on_error)
         return [records], records, ""
-    named = [] if text else [one for one in texts if _names_input(one)]
-    if not named:
-        if any(not str(one).strip() for one in texts) or not texts:
-            raise DataError("the text is empty", remedy="Give a sentence.")
-        named = [_spooled("texts", (f"{' '.join(str(one).split())}\n".encode() for one in texts), stack)]
-        column = None
-    elif len(named) < len(texts):
+    files: list[str | Path] = [] if text else _named_files(texts, stack)
+    if not files:
+        files, column = [_spooled_texts(texts, stack)], None
+    side = next((name for name in SIDES if name == (column or "")), None)
+    if side is not None and (pairs := _pairs_among(files)):
+        return *input_stages(pairs, on_error=on_error, shard_rows=_SHARD_ROWS), side
+    lines = _line_stage(tuple(Path(one).absolute() for one in files), column, on_error)
+    return [lines], lines, ""
+
+
+def _pairs_among(files: Sequence[str | Path]) -> str:
+    """The file of pairs; '' where all have texts."""
+    pairs = [one for one in files if _holds_pairs(Path(one))]
+    if pairs and len(files) > 1:
+        raise ConfigError(f"'{pairs[0]}' is not a file of texts", remedy="Paraphrase it by itself.")
+    return str(pairs[0]) if pairs else ""
+
+
+def _path_within(texts: Sequence[str | Path], output: str, column: str | None) -> str:
+    """The path of texts inside records or a document; '' where none of the files has any."""
+    column = column or (f"$.{TEXT}" if any(is_document(one, output) for one in texts) else "")
+    return column if any(is_nested(one, column) for one in texts) else ""
+
+
+def _named_files(texts: Sequence[str | Path], stack: ExitStack) -> list[str | Path]:
+    """The files that are named, that of standard input among them; none if all are texts."""
+    named = [one for one in texts if _names_input(one)]
+    if named and len(named) < len(texts):
         other = next(one for one in texts if one not in named)
         raise ConfigError(
             f"'{other}' is a text, and '{named[0]}' a file", remedy="Give either; --text says that all are texts."
         )
-    files = [
+    return [
         _spooled("standard-input", (line + b"\n" for line in read_raw_lines(PIPE)), stack) if str(one) == PIPE else one
         for one in named
     ]
-    side = next((name for name in SIDES if name == (column or "")), None)
-    pairs = [one for one in files if side is not None and _holds_pairs(Path(one))]
-    if pairs and len(files) > 1:
-        raise ConfigError(f"'{pairs[0]}' is not a file of texts", remedy="Paraphrase it by itself.")
-    if pairs:
-        return *input_stages(str(pairs[0]), on_error=on_error, shard_rows=_SHARD_ROWS), side or ""
-    paths = tuple(Path(one).absolute() for one in files)
+
+
+def _spooled_texts(texts: Sequence[str | Path], stack: ExitStack) -> Path:
+    """A file with a line for each text."""
+    lines = [" ".join(str(one).split()) for one in texts]
+    if not lines or not all(lines):
+        raise DataError("the text is empty", remedy="Give a sentence.")
+    return _spooled("texts", (f"{line}\n".encode() for line in lines), stack)
+
+
+def _line_stage(paths: tuple[Path, ...], column: str | None, on_error: OnError) -> ReadSentences:
+    """The stage that reads a text from each line: a column of tables, named `text` if nobody says which."""
     if not column:
         for path in paths:
             if "text" not in columns_of_file(path):
                 check_lines(path)
-    column = column or next((("text" if "text" in columns_of_file(path) else "") for path in paths), "")
+        column = "text" if "text" in columns_of_file(paths[0]) else ""
     number: int | str = int(column) if column.lstrip("-").isdecimal() else column or 0
-    stage = ReadSentences(
+    return ReadSentences(
         name="input",
         text_files=paths,
         field=0 if paths[0].suffix == ".jsonl" and number == "text" else number,
@@ -514,7 +538,6 @@ def _text_stages(
         shard_rows=_SHARD_ROWS,
         bad_rows=on_error,
     )
-    return [stage], stage, ""
 
 
 def _names_input(text: str | Path) -> bool:
