@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
 import pyarrow as pa
 
@@ -15,6 +15,7 @@ from paraloom.bundled import ALIGNMENT_ENCODER
 from paraloom.core.beads import MAX_BEAD_SIZE, Bead, join_sentences
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.protocols import EncoderLike
+from paraloom.core.results import ResultRecord
 from paraloom.core.schema import PAIRS
 from paraloom.io import read_lines, write_pairs
 from paraloom.io.compression import PIPE, without_compression
@@ -33,7 +34,7 @@ _PAIRS = (".tsv", ".tmx", ".jsonl", "")
 
 
 @dataclass(frozen=True)
-class AlignmentCounts:
+class AlignmentCounts(ResultRecord):
     """How many sentences were aligned."""
 
     beads: int
@@ -47,10 +48,6 @@ class AlignmentCounts:
             f"aligned: {self.beads:,} {word} of {self.aligned[0]:,} and {self.aligned[1]:,} sentences; "
             f"without a counterpart: {self.unaligned[0]:,} and {self.unaligned[1]:,}"
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        """The counts by name."""
-        return asdict(self)
 
 
 def align(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from paraloom.core.batches import batched
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.progress import loading
 from paraloom.core.protocols import ParserLike
+from paraloom.core.results import ResultRecord
 from paraloom.core.stage import BATCH_ROWS, Ref, Stage
 from paraloom.io import Corpus
 from paraloom.io.shards import read_rows
@@ -139,7 +140,7 @@ def train_paraphraser(
 
 
 @dataclass(frozen=True)
-class TemplateCount:
+class TemplateCount(ResultRecord):
     """A template of paraphrases."""
 
     template: str
@@ -150,7 +151,7 @@ class TemplateCount:
 
 
 @dataclass(frozen=True)
-class TemplateCounts:
+class TemplateCounts(ResultRecord):
     """The commonest templates, and SCPN's ten that are not among them.
 
     Args:
@@ -181,10 +182,6 @@ class TemplateCounts:
                 f"SCPN cover {covered:.1%}; * is one of SCPN's ten",
             ]
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        """The fields by name."""
-        return asdict(self)
 
 
 def count_templates(source: str | Path, *, count: int = 20) -> TemplateCounts:
