@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, cast
 
@@ -60,9 +60,7 @@ class ParaphraserEvaluation:
             raise ConfigError(f"'candidates' must be 1 or more, got {candidates}")
         preset = None if preset == NO_SELECTION else preset
         CandidateSelection(preset=preset or NO_SELECTION, candidates=candidates)
-        others = {COPY, REFERENCE, *([] if preset is None else (name + SELECTED for name in paraphrasers))}
-        for name in sorted(others.intersection(paraphrasers)):
-            raise ConfigError(f"'{name}' is the name of another row", remedy="Give the paraphraser another name.")
+        _check_names(paraphrasers, selected=preset is not None)
         if judge == "auto":
             judge = _BUNDLED.get(str(encoder), "english")
         if preset is not None and judge not in (None, NO_ENCODER) and judge == encoder:
@@ -75,8 +73,7 @@ class ParaphraserEvaluation:
             name: Paraphraser.load(cast(str, one)) if _is_folder(one) else one for name, one in paraphrasers.items()
         }
         self.pools = {name: as_paraphraser(one) for name, one in self.paraphrasers.items()}
-        languages = [language_of_paraphraser(pool) for pool in self.pools.values()]
-        language = next((one for one in languages if one), None)
+        language = next(filter(None, map(language_of_paraphraser, self.pools.values())), None)
         self.judge = _open_judge(judge, language)
         self.selector: ParaphraseSelector | None = None
         if preset is not None:
@@ -134,6 +131,13 @@ class ParaphraserEvaluation:
             for selected, group in zip(selection.kept, groups, strict=True)
         ]
         return texts, sum(map(bool, selection.kept)) / len(sources)
+
+
+def _check_names(names: Iterable[str], *, selected: bool) -> None:
+    """Raise ConfigError for a paraphraser with the name of another row."""
+    names = set(names)
+    for name in sorted(names & {COPY, REFERENCE, *(name + SELECTED for name in names if selected)}):
+        raise ConfigError(f"'{name}' is the name of another row", remedy="Give the paraphraser another name.")
 
 
 def measure_paraphrasers(

@@ -23,7 +23,7 @@ from paraloom.paraphrasing.settings import PARAPHRASER_FILE
 from paraloom.paraphrasing.templates import SCPN_TEMPLATES, TemplateTable
 from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.shard import OnError
-from paraloom.stages.bitext import columns_of_file
+from paraloom.stages.bitext import columns_of
 from paraloom.stages.paraphraser_networks import TREE, TREES, parsed_pairs
 from paraloom.stages.paraphrasers import TrainParaphraser, paraphraser_folder, paraphraser_parts
 from paraloom.stages.sentences import ReadSentences
@@ -100,7 +100,7 @@ def train_paraphraser(
     for number, source in enumerate(as_list(pairs), start=1):
         reading, reference = input_stages(str(source), name=f"pairs-{number}", on_error=on_error)
         stages += reading
-        if not set(TREES) <= set(_columns(source)):
+        if not set(TREES) <= set(columns_of(source)):
             if parser is None:
                 raise ConfigError(
                     "the pairs have no trees",
@@ -117,7 +117,7 @@ def train_paraphraser(
         if not (path / "corpus.json").is_file():
             reference = ReadSentences(name=f"sentences-{number}", text_files=(path,), bad_rows=on_error)
             stages.append(reference)
-        if reference is not path or TREE not in _columns(source):
+        if reference is not path or TREE not in columns_of(source):
             if parser is None:
                 raise ConfigError(
                     "the sentences have no trees",
@@ -221,7 +221,7 @@ def read_parsed(source: str | Path) -> Iterator[list[ParsedPair]]:
         raise DataError(
             "file not found", file=source, remedy="Give a corpus folder or a Parquet file of `paraloom research parse`."
         )
-    missing = [name for name in TREES if name not in _columns(source)]
+    missing = [name for name in TREES if name not in columns_of(source)]
     if missing:
         raise ConfigError(
             f"column '{missing[0]}' not found", file=source, remedy="Add trees with `paraloom research parse` first."
@@ -232,11 +232,3 @@ def read_parsed(source: str | Path) -> Iterator[list[ParsedPair]]:
     rows = read_rows(source, ["src", "tgt", *TREES])
     for chunk in batched(rows, BATCH_ROWS):
         yield [ParsedPair(row["src"] or "", row["tgt"] or "", *(row[name] for name in TREES)) for row in chunk]
-
-
-def _columns(source: str | Path) -> list[str]:
-    path = Path(source)
-    if (path / "corpus.json").is_file():
-        names: list[str] = Corpus.open(path).schema.names
-        return names
-    return columns_of_file(path)

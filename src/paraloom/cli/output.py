@@ -107,6 +107,11 @@ def show(result: Any, values: Mapping[str, Any], then: str = "") -> None:
             conclude(output, then)
 
 
+def show_figures(result: Any, values: Mapping[str, Any]) -> None:
+    """A result with figures, of a command whose output is not shown."""
+    print_result(result, values["as_json"])
+
+
 def print_result(result: Any, as_json: bool) -> None:
     """A result with `format` and `to_dict`."""
     typer.echo(json.dumps(result.to_dict(), ensure_ascii=False) if as_json else result.format())

@@ -19,6 +19,7 @@ from paraloom.cli.output import as_written, conclude, print_run, suggest, time_t
 from paraloom.cli.shared import TRANSLATOR
 from paraloom.core.errors import ConfigError
 from paraloom.core.progress import format_duration
+from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.shard import OnError
 
 
@@ -121,11 +122,17 @@ def _filter(
     result = kept.write(output, engine=engine, workers=workers, on_error=on_error)
     enough = result.stages[-1].counts.out >= api.FEW_PAIRS
     print_run(result, output, "train encoder --pairs {output} -o encoder" if enough else "explore {output}", as_json)
-    scoring = [stage for stage in result.stages[:-1] if stage.name.partition("-")[0] == "score"]
-    if not as_json and scoring and criteria.get("preset"):
-        seconds = format_duration(sum(stage.seconds for stage in scoring))
+    if not as_json:
+        _explain(result, pairs, bool(criteria.get("preset")))
+
+
+def _explain(result: RunResult, pairs: str, has_preset: bool) -> None:
+    """Say what the scores of a preset took, and why no pair was kept."""
+    scoring = [stage.seconds for stage in result.stages[:-1] if stage.name.partition("-")[0] == "score"]
+    if scoring and has_preset:
+        seconds = format_duration(sum(scoring))
         typer.echo(f"\nThe scores of the preset were computed first, {seconds} of work.", err=True)
-    if not as_json and not result.stages[-1].counts.out:
+    if not result.stages[-1].counts.out:
         typer.echo(f"\n{api.explain_empty_filter(result, pairs)}", err=True)
 
 

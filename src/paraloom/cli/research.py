@@ -116,12 +116,6 @@ _PARAPHRASER: dict[str, dict[str, Any]] = {
 }
 
 
-def _show_contamination(result: Any, values: Mapping[str, Any]) -> None:
-    print_result(result, values["as_json"])
-    if values["output"] is not None and not values["as_json"]:
-        conclude(values["output"])
-
-
 DECLARED = [
     Command(
         name="research decontaminate",
@@ -131,7 +125,6 @@ DECLARED = [
             "train": {"metavar": "TRAIN...", "role": "input"},
             "against": {"separated": False, "metavar": "TEST", "help": "A test set. Repeatable."},
         },
-        show=_show_contamination,
         help="Find the test text in training text: equal texts, 13 and 8 words in a row, near-duplicates; with -o, "
         "leave it out.",
         examples=("train.tsv --against test.tsv -o clean.tsv",),

@@ -16,11 +16,10 @@ import paraloom.web as reports
 from paraloom.api.travelling_warnings import repeat_warnings, warnings_of_result
 from paraloom.api.yields import warn_of_yield
 from paraloom.cli.declaration import Command
-from paraloom.cli.output import as_written, conclude, outlook, print_result
+from paraloom.cli.output import as_written, conclude, outlook, show_figures
 from paraloom.core.remote_files import is_url, local_copy
 
 if TYPE_CHECKING:
-    from paraloom.api.publishing import Published
     from paraloom.api.quickstart import Quickstart
 
 
@@ -32,10 +31,6 @@ def _show_quickstart(result: Quickstart, values: Mapping[str, Any]) -> None:
         return
     typer.echo(f"{result.run.with_reasons().format()}\n\n{result.format()}\nReport: {page}")
     conclude(folder, "explore {output}", rows=False)
-
-
-def _show_published(result: Published, values: Mapping[str, Any]) -> None:
-    print_result(result, values["as_json"])
 
 
 def _run(
@@ -132,7 +127,7 @@ DECLARED = [
         name="publish",
         of="publish",
         settings={"run": {"metavar": "RUN"}},
-        show=_show_published,
+        show=show_figures,
         help="Make a data set for the Hugging Face Hub of the last pairs of a run: Parquet and a card. It is uploaded "
         "if the output is hf://datasets/OWNER/NAME.",
         examples=(
