@@ -235,7 +235,7 @@ def _read(names: tuple[str, str], config: AlignFilesConfig) -> TextPair:
     """Two texts, with their translations in files."""
     from paraloom.alignment.text_pairs import TextPair
 
-    texts = [_sentences(path) for path in names]
+    texts = [read_sentences(path) for path in names]
     forward = [_translation(path, names[0], texts[0]) for path in as_list(config.translations)]
     backward = [_translation(path, names[1], texts[1]) for path in as_list(config.target_translations)]
     return TextPair(texts[0], texts[1], forward, backward)
@@ -327,7 +327,8 @@ def _check_output(output: str, order: str) -> None:
         )
 
 
-def _sentences(path: str) -> list[str]:
+def read_sentences(path: str | Path) -> list[str]:
+    """The lines of a file that has a sentence on one of them at least."""
     text = list(read_lines(path))
     if not any(line.strip() for line in text):
         raise DataError("the file has no sentences", file=path, remedy="Write a sentence per line.")
