@@ -6,7 +6,7 @@ import re
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Unpack, overload
@@ -61,9 +61,6 @@ _MAX_LENGTH = 100_000
 
 SIDES: tuple[Literal["", "text", "src", "tgt"], ...] = ("", "text", "src", "tgt")
 """What of a corpus is paraphrased; '' for what it has."""
-
-_EMPTY_BY_DEFAULT = frozenset(["template", "like", "decode", "change"])
-"""Keys of the stage that are '' where they are not given."""
 
 _FILE_NAME = re.compile(r"\S*[^\s.]\.[A-Za-z][A-Za-z0-9]{1,7}|\S*/\S*")
 """A word that is more likely the name of a file, or a path, than a text."""
@@ -247,79 +244,22 @@ def paraphrase_files(
     texts: str | Path | Sequence[str | Path],
     output: str | Path = PIPE,
     *,
-    paraphraser: str | Sequence[str] = "english",
-    n: int | None = None,
-    preset: Preset = "strict",
-    meaning: float | None = None,
-    difference: float | None = None,
-    change: Change | None = None,
-    candidates: int = CandidateSelection.candidates,
-    encoder: str | Path | None = "english",
-    judge: str | Path | None = None,
-    template: str | None = None,
-    like: str | None = None,
-    height: int = EXEMPLAR_HEIGHT,
-    decode: str | None = None,
-    text: bool = False,
-    column: str | None = None,
     engine: str = "local",
     workers: int | None = None,
     on_error: OnError = "stop",
-    check_languages: bool = True,
     seed: int = 1,
+    **options: Any,
 ) -> ParaphrasedFiles:
     """Paraphrase texts and files; if stopped, the same call resumes.
 
     Args:
-        texts: Texts; files with one on each line, tables, pairs and corpus folders; - is standard input.
-        output: Where to write: .txt has the best paraphrase of each text, an empty line where none is good enough;
-            .tsv, .jsonl and .parquet have a row for each.
-        paraphraser: english, a folder of `train paraphraser`, round-trip:en-de,de-en,pivots=3, or the address of an
-            endpoint: 'http://127.0.0.1:8000/v1?model=qwen3&language=en'. Repeatable: the candidates of all.
-        n: Paraphrases of each text at most. Default: 3; 1 for .txt.
-        preset: What is kept of the candidates; none keeps what the paraphraser gives.
-        meaning: Minimum cosine to the text, 0 to 1: 0.65 is loose, 0.85 close. Default: the preset's.
-        difference: Minimum share of words that differ from the text, 0 to 1. Default: the preset's.
-        change: Kind of change that is kept: word, order or contraction. Default: any.
-        candidates: Candidates of each text to select from, of each paraphraser.
-        encoder: Encoder that measures meaning; none does not measure it.
-        judge: Judge that reads a text and a candidate at once: a folder; none: no judge. Default: the bundled one, for
-            English by trained paraphrasers and round trips.
-        template: Syntax to follow, such as '(S (NP) (VP) (.))', or auto: templates that suit the text.
-        like: A sentence whose syntax to follow, instead of a template.
-        height: Levels of the tree of --like to follow; 0: all.
-        decode: How to decode, such as beam:5, sampling or nucleus:0.95.
-        text: Whether everything named is a text, even if it is the name of a file.
-        column: Of pairs the side to paraphrase, src or tgt; of a table of texts its column, a name, or without a header
-            its number from 1; of nested records a path such as messages.*.content, $.text or $.2: the output has the
-            same records, with the best paraphrase in place of each sentence, as a .md, .html, .srt or .vtt has.
-        check_languages: Stop, before any work, at text in another language than the paraphraser's.
+        texts: As `paraphrase_stages` takes them.
+        output: Where to write.
+        **options: The other options of `paraphrase_stages`.
     """
     target = str(output)
     lines = _is_text_file(target)
-    with ExitStack() as stack:
-        stages = _stages(
-            as_list(texts),
-            target,
-            stack,
-            paraphraser=paraphraser,
-            n=n,
-            preset=preset,
-            meaning=meaning,
-            difference=difference,
-            change=change,
-            candidates=candidates,
-            encoder=encoder,
-            judge=judge,
-            template=template,
-            like=like,
-            height=height,
-            decode=decode,
-            text=text,
-            column=column,
-            on_error=on_error,
-            check_languages=check_languages,
-        )
+    with paraphrase_stages(texts, output, on_error=on_error, **options) as stages:
         stage = stages[-1]
         rows: list[tuple[str, list[dict[str, Any]]]] = []
         written: list[RewrittenRecords] = []
@@ -365,14 +305,12 @@ def plan_paraphrases(
     """Measure on samples of the texts what `paraphrase_files` will take: requests, time, memory and disk.
 
     Args:
-        texts: As `paraphrase_files` takes them.
+        texts: As `paraphrase_stages` takes them.
         output: Where that call will write.
         plan_rows: Texts of the larger of two samples; endpoints are asked about the texts of both.
-        **options: The other options of `paraphrase_files`.
+        **options: The other options of `paraphrase_stages`.
     """
-    options.pop("engine", None)
-    with ExitStack() as stack:
-        stages = _stages(as_list(texts), str(output), stack, **options)
+    with paraphrase_stages(texts, output, **options) as stages:
         return estimate_stages(stages, str(output), rows=plan_rows, seed=seed, workers=workers)
 
 
@@ -380,43 +318,87 @@ def _is_text_file(output: str) -> bool:
     return output != PIPE and without_compression(output).suffix == ".txt"
 
 
-def _stages(
-    texts: Sequence[str | Path],
-    output: str,
-    stack: ExitStack,
+@contextmanager
+def paraphrase_stages(
+    texts: str | Path | Sequence[str | Path],
+    output: str | Path = PIPE,
     *,
     paraphraser: str | Sequence[str] = "english",
     n: int | None = None,
-    preset: str = "strict",
+    preset: Preset = "strict",
+    meaning: float | None = None,
+    difference: float | None = None,
+    change: Change | None = None,
+    candidates: int = CandidateSelection.candidates,
     encoder: str | Path | None = "english",
     judge: str | Path | None = None,
+    template: str | None = None,
+    like: str | None = None,
+    height: int = EXEMPLAR_HEIGHT,
+    decode: str | None = None,
     text: bool = False,
     column: str | None = None,
     on_error: OnError = "stop",
-    **settings: Any,
-) -> list[Any]:
-    """The stages that read the texts, load what paraphrasers need, and paraphrase; the last one is a `Paraphrase`."""
-    lines = _is_text_file(output)
-    keys: dict[str, Any] = {
-        key: "" if value is None and key in _EMPTY_BY_DEFAULT else value for key, value in settings.items()
-    }
+    check_languages: bool = True,
+) -> Iterator[list[Any]]:
+    """The stages that read the texts, load what paraphrasers need, and paraphrase; the last one is a `Paraphrase`.
+
+    Texts that are not in files, and standard input, are in temporary ones as long as the block lasts.
+
+    Args:
+        texts: Texts; files with one on each line, tables, pairs and corpus folders; - is standard input.
+        output: Where to write: .txt has the best paraphrase of each text, an empty line where none is good enough;
+            .tsv, .jsonl and .parquet have a row for each.
+        paraphraser: english, a folder of `train paraphraser`, round-trip:en-de,de-en,pivots=3, or the address of an
+            endpoint: 'http://127.0.0.1:8000/v1?model=qwen3&language=en'. Repeatable: the candidates of all.
+        n: Paraphrases of each text at most. Default: 3; 1 for .txt.
+        preset: What is kept of the candidates; none keeps what the paraphraser gives.
+        meaning: Minimum cosine to the text, 0 to 1: 0.65 is loose, 0.85 close. Default: the preset's.
+        difference: Minimum share of words that differ from the text, 0 to 1. Default: the preset's.
+        change: Kind of change that is kept: word, order or contraction. Default: any.
+        candidates: Candidates of each text to select from, of each paraphraser.
+        encoder: Encoder that measures meaning; none does not measure it.
+        judge: Judge that reads a text and a candidate at once: a folder; none: no judge. Default: the bundled one, for
+            English by trained paraphrasers and round trips.
+        template: Syntax to follow, such as '(S (NP) (VP) (.))', or auto: templates that suit the text.
+        like: A sentence whose syntax to follow, instead of a template.
+        height: Levels of the tree of --like to follow; 0: all.
+        decode: How to decode, such as beam:5, sampling or nucleus:0.95.
+        text: Whether everything named is a text, even if it is the name of a file.
+        column: Of pairs the side to paraphrase, src or tgt; of a table of texts its column, a name, or without a header
+            its number from 1; of nested records a path such as messages.*.content, $.text or $.2: the output has the
+            same records, with the best paraphrase in place of each sentence, as a .md, .html, .srt or .vtt has.
+        check_languages: Stop, before any work, at text in another language than the paraphraser's.
+    """
+    target = str(output)
+    lines = _is_text_file(target)
     if lines and n is not None and n > 1:
         raise ConfigError(
             f"{n} paraphrases of each text do not fit a text file", remedy="Name an output such as out.tsv, or -n 1."
         )
-    loading, names = _paraphraser_stages(as_list(paraphraser), output)
-    reading, source, side = _text_stages(texts, output, n, stack, text=text, column=column, on_error=on_error)
-    stage = Paraphrase(
-        input=source,
-        column=side,
-        paraphraser=names,
-        n=n or (1 if lines or _rewrites(source) else DEFAULT_N),
-        preset=preset,
-        encoder=None if preset == "none" else _encoder(encoder),
-        judge=None if preset == "none" or judge is None else _encoder(judge),
-        **keys,
-    )
-    return [*reading, *loading, stage]
+    loading, names = _paraphraser_stages(as_list(paraphraser), target)
+    with ExitStack() as stack:
+        named = as_list(texts)
+        reading, source, side = _text_stages(named, target, n, stack, text=text, column=column, on_error=on_error)
+        stage = Paraphrase(
+            input=source,
+            column=side,
+            paraphraser=names,
+            n=n or (1 if lines or _rewrites(source) else DEFAULT_N),
+            preset=preset,
+            meaning=meaning,
+            difference=difference,
+            change=change or "",
+            candidates=candidates,
+            encoder=None if preset == "none" else _encoder(encoder),
+            judge=None if preset == "none" or judge is None else _encoder(judge),
+            template=template or "",
+            like=like or "",
+            height=height,
+            decode=decode or "",
+            check_languages=check_languages,
+        )
+        yield [*reading, *loading, stage]
 
 
 def _rewrites(source: object) -> bool:
