@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Literal, cast
+from typing import Any, Literal, cast
 
 import numpy as np
 
@@ -40,7 +40,17 @@ _CHUNK = 64
 
 
 class ParaphraserEvaluation:
-    """Measures paraphrasers on sentences with references: models are loaded once, for as many tests as wanted."""
+    """Measures paraphrasers on sentences with references: models are loaded once, for as many tests as wanted.
+
+    Args:
+        paraphrasers: Paraphrasers, or references to them, by the names of their rows.
+        encoder: Encoder that selects; none does not measure meaning.
+        judge: Encoder that measures meaning, another one than --encoder; auto: english-small beside english; none.
+        preset: What a selection of candidates keeps, which is measured, too; none leaves it out.
+        candidates: Candidates of each sentence to select from, of each kind.
+        lowercase: Whether BLEU and chrF compare lower-cased texts.
+        rows: Sentences that are drawn at most; 0 for all.
+    """
 
     def __init__(
         self,
@@ -48,7 +58,7 @@ class ParaphraserEvaluation:
         *,
         encoder: str | Path | EncoderLike | None = "english",
         judge: str | Path | EncoderLike | None = "auto",
-        preset: str | None = "balanced",
+        preset: Literal["strict", "balanced", "loose", "none"] | None = "balanced",
         candidates: int = CandidateSelection.candidates,
         lowercase: bool = True,
         rows: int = 500,
@@ -145,13 +155,7 @@ def measure_paraphrasers(
     pairs: str | Path | Sequence[ReferencedSentence],
     *,
     references: int = 1,
-    encoder: str | Path | EncoderLike | None = "english",
-    judge: str | Path | EncoderLike | None = "auto",
-    preset: Literal["strict", "balanced", "loose", "none"] | None = "balanced",
-    candidates: int = CandidateSelection.candidates,
-    lowercase: bool = True,
-    rows: int = 500,
-    seed: int = 1,
+    **options: Any,
 ) -> ParaphraseResult:
     """Measure free paraphrases of held-out sentences, beside copies and references.
 
@@ -159,25 +163,10 @@ def measure_paraphrasers(
         paraphrasers: Paraphrasers, or references to them, by the names of their rows.
         pairs: Held-out pairs: a sentence and a paraphrase of it.
         references: Columns of references, of a tab-separated file without a header.
-        encoder: Encoder that selects; none does not measure meaning.
-        judge: Encoder that measures meaning, another one than --encoder; auto: english-small beside english; none.
-        preset: What a selection of candidates keeps, which is measured, too; none leaves it out.
-        candidates: Candidates of each sentence to select from, of each kind.
-        lowercase: Whether BLEU and chrF compare lower-cased texts.
-        rows: Sentences that are drawn at most; 0 for all.
+        **options: The options of `ParaphraserEvaluation`.
     """
     sentences = read_references(pairs, references) if isinstance(pairs, (str, Path)) else pairs
-    evaluation = ParaphraserEvaluation(
-        paraphrasers,
-        encoder=encoder,
-        judge=judge,
-        preset=preset,
-        candidates=candidates,
-        lowercase=lowercase,
-        rows=rows,
-        seed=seed,
-    )
-    return evaluation.run(sentences)
+    return ParaphraserEvaluation(paraphrasers, **options).run(sentences)
 
 
 def read_references(path: str | Path, references: int = 1) -> list[ReferencedSentence]:
