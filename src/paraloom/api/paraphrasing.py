@@ -164,7 +164,7 @@ def paraphrase(
     given = [texts] if isinstance(texts, str) else list(texts)
     several = paraphraser if isinstance(paraphraser, list) else [paraphraser]
     how: dict[str, Any] = {"template": template, "like": like, "height": height or None, "decode": decode}
-    parts = [_controlled(as_paraphraser(one), wanted.selects, how) for one in several]
+    parts = [_controlled(opened, wanted.selects, how) for opened in map(as_paraphraser, several)]
     source = combined(parts)
     if check_languages:
         check_text_language(given, source)

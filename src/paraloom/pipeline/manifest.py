@@ -110,7 +110,8 @@ class Manifest:
 
 def is_record(kind: str, record: object) -> bool:
     """True if a record has what is read of its kind, with the right types; raises KeyError or TypeError, too."""
-    return isinstance(record, dict) and _CHECKS.get(kind, lambda record: True)(record)
+    check = _CHECKS.get(kind)
+    return isinstance(record, dict) and (check is None or check(record))
 
 
 def _is_survey(record: Mapping[str, Any]) -> bool:

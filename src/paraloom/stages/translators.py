@@ -105,8 +105,11 @@ class TrainTranslator(TranslatorConfig, Fit):
                 "no pair is left to hold out for development: the bitext may be the training part of a split",
                 remedy="Give the other part as development pairs (--dev; in TOML 'development').",
             )
-        parts = [partial(_sides, [corpus], lambda target: not is_development(target)) for corpus in corpora]
-        mixture = _Mixture(parts, self.weights, context.seed)
+
+        def in_training(target: str) -> bool:
+            return not is_development(target)
+
+        mixture = _Mixture([partial(_sides, [corpus], in_training) for corpus in corpora], self.weights, context.seed)
         figures = train_translator(
             mixture,
             development,

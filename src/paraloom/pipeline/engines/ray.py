@@ -294,8 +294,8 @@ class Cluster:
         for node, reference in zip(nodes, asked, strict=True):
             machine = node.get("NodeManagerHostname") or node["NodeID"]
             there = self._answer(reference, node["NodeID"], machine)
-            if differing := [name for name in here if there is not None and there.get(name) != here[name]]:
-                which = ", ".join(f"{name} {there.get(name)} there, {here[name]} here" for name in differing)
+            which = "" if there is None else _differing(there, here)
+            if which:
                 raise RunError(
                     f"the machine {machine} has other versions: {which}",
                     remedy="Install the same packages on each machine: bytes depend on them.",
@@ -318,6 +318,12 @@ class Cluster:
 
     def _alive(self) -> set[str]:
         return {node["NodeID"] for node in self.ray.nodes() if node["Alive"]}
+
+
+def _differing(there: Mapping[str, str], here: Mapping[str, str]) -> str:
+    """The packages whose versions differ on two machines, in words."""
+    names = [name for name in here if there.get(name) != here[name]]
+    return ", ".join(f"{name} {there.get(name)} there, {here[name]} here" for name in names)
 
 
 def _versions() -> dict[str, str]:
