@@ -15,7 +15,7 @@ from rich.table import Table
 import paraloom.web as reports
 from paraloom import api
 from paraloom.cli.declaration import Command
-from paraloom.cli.output import as_written, conclude, print_run, suggest, time_taken
+from paraloom.cli.output import as_written, conclude, print_run, suggest, time_taken, written
 from paraloom.cli.shared import TRANSLATOR
 from paraloom.core.errors import ConfigError
 from paraloom.core.progress import format_duration
@@ -72,11 +72,7 @@ def _score(
         records = api.score_records(
             pairs, output, **paths, engine=engine, workers=workers, on_error=on_error, **scoring
         )
-        if as_json:
-            typer.echo(as_written(output, **records.to_dict()))
-            return
-        typer.echo(records.format(), err=True)
-        conclude(output, rows=False)
+        written(output, records.to_dict(), records.format(), as_json=as_json, rows=False)
         return
     read = api.read_pairs(pairs, src_column=src_column, tgt_column=tgt_column, on_error=on_error)
     result = read.score(**scoring).write(output, engine=engine, workers=workers, on_error=on_error)

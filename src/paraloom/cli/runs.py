@@ -16,7 +16,7 @@ import paraloom.web as reports
 from paraloom.api.travelling_warnings import repeat_warnings, warnings_of_result
 from paraloom.api.yields import warn_of_yield
 from paraloom.cli.declaration import Command
-from paraloom.cli.output import as_written, conclude, outlook, show_figures
+from paraloom.cli.output import conclude, outlook, show_figures, written
 from paraloom.core.remote_files import is_url, local_copy
 
 if TYPE_CHECKING:
@@ -26,11 +26,9 @@ if TYPE_CHECKING:
 def _show_quickstart(result: Quickstart, values: Mapping[str, Any]) -> None:
     folder = Path(values["folder"])
     page = reports.write_report(folder, folder / "report.html")
-    if values["as_json"]:
-        typer.echo(as_written(folder, report=page, **result.to_dict(), **result.run.to_dict()))
-        return
-    typer.echo(f"{result.run.with_reasons().format()}\n\n{result.format()}\nReport: {page}")
-    conclude(folder, "explore {output}", rows=False)
+    figures = {"report": page, **result.to_dict(), **result.run.to_dict()}
+    text = f"{result.run.with_reasons().format()}\n\n{result.format()}\nReport: {page}"
+    written(folder, figures, text, "explore {output}", as_json=values["as_json"], err=False, rows=False)
 
 
 def _run(
