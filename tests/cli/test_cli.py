@@ -64,6 +64,19 @@ def test_too_few_workers_are_an_error(paraloom: Command, tmp_path: Path, number:
     assert status == 1 and f"workers must be 1 or more, not {number}" in err
 
 
+@pytest.mark.parametrize(
+    ("option", "value", "message"),
+    [
+        ("--on-error", "skip", "'skip' is not one of 'stop', 'reject'."),
+        ("--top", "many", "Input should be a valid number, unable to parse string as a number"),
+    ],
+)
+def test_a_wrong_value_is_told_in_plain_words(paraloom: Command, option: str, value: str, message: str) -> None:
+    status, _, err = paraloom("filter", "scored.tsv", option, value, "-o", "kept.tsv")
+    assert status == 2
+    assert f"Invalid value for '{option}': {message}" in " ".join(err.replace("│", " ").split())
+
+
 def test_the_front_page_has_about_twenty_verbs(paraloom: Command) -> None:
     status, out, _ = paraloom("--help")
     assert status == 0

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 from paraloom.core.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from paraloom.api.alignment import AlignFilesConfig as AlignFilesConfig
     from paraloom.api.alignment import align_files as align_files
     from paraloom.api.alignment_evaluation import evaluate_alignment_files as evaluate_alignment_files
     from paraloom.api.analysis import draw_labels as draw_labels
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
     from paraloom.api.evaluate import evaluate_similarity as evaluate_similarity
     from paraloom.api.evaluate import evaluate_translation_files as evaluate_translation_files
     from paraloom.api.evaluate import evaluate_translator as evaluate_translator
-    from paraloom.api.extract import ExtractConfig as ExtractConfig
     from paraloom.api.extract import extract_documents as extract_documents
     from paraloom.api.fetching import fetch_model as fetch_model
     from paraloom.api.fetching import remove_model as remove_model

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
 import pyarrow as pa
 
@@ -15,6 +15,7 @@ from paraloom.bundled import ALIGNMENT_ENCODER
 from paraloom.core.beads import MAX_BEAD_SIZE, Bead, join_sentences
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.protocols import EncoderLike
+from paraloom.core.results import ResultRecord
 from paraloom.core.schema import PAIRS
 from paraloom.io import read_lines, write_pairs
 from paraloom.io.compression import PIPE, without_compression
@@ -33,7 +34,7 @@ _PAIRS = (".tsv", ".tmx", ".jsonl", "")
 
 
 @dataclass(frozen=True)
-class AlignmentCounts:
+class AlignmentCounts(ResultRecord):
     """How many sentences were aligned."""
 
     beads: int
@@ -47,10 +48,6 @@ class AlignmentCounts:
             f"aligned: {self.beads:,} {word} of {self.aligned[0]:,} and {self.aligned[1]:,} sentences; "
             f"without a counterpart: {self.unaligned[0]:,} and {self.unaligned[1]:,}"
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        """The counts by name."""
-        return asdict(self)
 
 
 def align(
@@ -238,7 +235,7 @@ def _read(names: tuple[str, str], config: AlignFilesConfig) -> TextPair:
     """Two texts, with their translations in files."""
     from paraloom.alignment.text_pairs import TextPair
 
-    texts = [_sentences(path) for path in names]
+    texts = [read_sentences(path) for path in names]
     forward = [_translation(path, names[0], texts[0]) for path in as_list(config.translations)]
     backward = [_translation(path, names[1], texts[1]) for path in as_list(config.target_translations)]
     return TextPair(texts[0], texts[1], forward, backward)
@@ -330,7 +327,8 @@ def _check_output(output: str, order: str) -> None:
         )
 
 
-def _sentences(path: str) -> list[str]:
+def read_sentences(path: str | Path) -> list[str]:
+    """The lines of a file that has a sentence on one of them at least."""
     text = list(read_lines(path))
     if not any(line.strip() for line in text):
         raise DataError("the file has no sentences", file=path, remedy="Write a sentence per line.")

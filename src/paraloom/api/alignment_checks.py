@@ -60,78 +60,65 @@ def warn_of_languages(
 
     Languages that cannot be identified, for lack of text, are taken to be right.
     """
-    identified = source.language, target.language
+    sides = _Sides(source, target, (source.language, target.language))
+    texts = zip((source, target), sides.identified, strict=True)
     for message in (
-        _same_language(source, target, identified, declared)
-        or _swapped(source, target, identified, declared)
-        or _unlike_translator(source, target, identified, translator),
-        *(
-            _unknown_to_encoder(text, language, encoder)
-            for text, language in zip((source, target), identified, strict=True)
-        ),
+        sides.same_language(declared) or sides.swapped(declared) or sides.unlike(translator),
+        *(_unknown_to_encoder(text, language, encoder) for text, language in texts),
     ):
         if message:
             warnings.warn(message, stacklevel=3)
 
 
-def _same_language(
-    source: NamedText,
-    target: NamedText,
-    identified: tuple[str | None, str | None],
-    declared: tuple[str | None, str | None],
-) -> str:
-    if (
-        identified[0] is None
-        or identified[0] != identified[1]
-        or (declared[0] is not None and declared[0] == declared[1])
-    ):
-        return ""
-    return (
-        f"both texts seem to be {language_name(identified[0])}: {source.path} and {target.path}. Give a text and its "
-        f"translation; if they are to be in one language, say so: --src-lang {identified[0]} --tgt-lang {identified[0]}"
-    )
+class _Sides(NamedTuple):
+    """Two texts with their languages, as they were identified, and what may be wrong with these; '' for nothing."""
 
+    source: NamedText
+    target: NamedText
+    identified: tuple[str | None, str | None]
 
-def _swapped(
-    source: NamedText,
-    target: NamedText,
-    identified: tuple[str | None, str | None],
-    declared: tuple[str | None, str | None],
-) -> str:
-    if None in identified or declared[0] == declared[1] or identified != declared[::-1]:
-        return ""
-    return (
-        f"the sides are swapped: {source.path} is {language_name(identified[0])} and {target.path} is "
-        f"{language_name(identified[1])}, but they are said to be {declared[0]} and {declared[1]}. Swap the files, or "
-        "change --src-lang and --tgt-lang"
-    )
-
-
-def _unlike_translator(
-    source: NamedText, target: NamedText, identified: tuple[str | None, str | None], translator: Direction | None
-) -> str:
-    if translator is None:
-        return ""
-    wrong = [
-        (text, language)
-        for text, language, expected in zip(
-            (source, target), identified, (translator.source, translator.target), strict=True
-        )
-        if language is not None and expected is not None and language != expected
-    ]
-    if not wrong:
-        return ""
-    if identified == (translator.target, translator.source):
+    def same_language(self, declared: tuple[str | None, str | None]) -> str:
+        language = self.identified[0]
+        meant = declared[0] is not None and declared[0] == declared[1]
+        if language is None or language != self.identified[1] or meant:
+            return ""
         return (
-            f"the sides are swapped: {source.path} is {language_name(identified[0])} and {target.path} is "
-            f"{language_name(identified[1])}, but the translator translates {translator}. Swap the files, or use a "
-            f"translator from {language_name(identified[0])}"
+            f"both texts seem to be {language_name(language)}: {self.source.path} and {self.target.path}. Give a text "
+            f"and its translation; if they are to be in one language, say so: --src-lang {language} --tgt-lang "
+            f"{language}"
         )
-    names = " and ".join(f"{text.path} is {language_name(language)}" for text, language in wrong)
-    return (
-        f"{names}, but the translator translates {translator}: its translations are little evidence. Use a translator "
-        "of the languages of the texts, or none"
-    )
+
+    def swapped(self, declared: tuple[str | None, str | None]) -> str:
+        if None in self.identified or declared[0] == declared[1] or self.identified != declared[::-1]:
+            return ""
+        return (
+            f"the sides are swapped: {self._named()}, but they are said to be {declared[0]} and {declared[1]}. Swap "
+            "the files, or change --src-lang and --tgt-lang"
+        )
+
+    def unlike(self, translator: Direction | None) -> str:
+        """What a translator does not translate."""
+        wrong = [
+            f"{text.path} is {language_name(language)}"
+            for text, language, expected in zip(self[:2], self.identified, translator or (None, None), strict=True)
+            if language is not None and expected is not None and language != expected
+        ]
+        if not wrong or translator is None:
+            return ""
+        if self.identified == (translator.target, translator.source):
+            return (
+                f"the sides are swapped: {self._named()}, but the translator translates {translator}. Swap the files, "
+                f"or use a translator from {language_name(self.identified[0])}"
+            )
+        return (
+            f"{' and '.join(wrong)}, but the translator translates {translator}: its translations are little evidence. "
+            "Use a translator of the languages of the texts, or none"
+        )
+
+    def _named(self) -> str:
+        """Each text with its language."""
+        texts = zip(self[:2], self.identified, strict=True)
+        return " and ".join(f"{text.path} is {language_name(language)}" for text, language in texts)
 
 
 def _unknown_to_encoder(text: NamedText, language: str | None, known: Sequence[str]) -> str:

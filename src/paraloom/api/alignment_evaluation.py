@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
+from paraloom.api.alignment import read_sentences
 from paraloom.api.run import as_list
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.evaluate.alignment import (
@@ -17,7 +18,6 @@ from paraloom.evaluate.alignment import (
     find_divergence,
     find_parts,
 )
-from paraloom.io import read_lines
 from paraloom.io.formats.alignments import BeadFile, Side, read_bead_file
 
 Paths = str | Path | Sequence[str | Path]
@@ -86,7 +86,7 @@ def evaluate_alignment_files(
 def _check_ranges(predicted: BeadFile, correct: BeadFile, texts: tuple[str | Path, str | Path] | None) -> None:
     for side, text in zip(_SIDES, texts or (None, None), strict=True):
         if text is not None:
-            count = len(_read_text(text))
+            count = len(read_sentences(text))
             predicted.check_range(side, count, str(text), "Are they the beads of another text?")
             _check_gold(correct, side, count, str(text), _OTHER_GOLD)
             continue
@@ -113,7 +113,7 @@ def _evaluate_parts(
     predicted, correct = read_bead_file(path), [read_bead_file(gold) for gold in true]
     parts: list[list[DocumentSpan]] = []
     for side, text in zip(_SIDES, texts, strict=True):
-        lines = _read_text(text)
+        lines = read_sentences(text)
         predicted.check_range(side, len(lines), str(text), "Are they the beads of another text?")
         parts.append(find_parts(lines, delimiter))
     for side, text, side_parts in zip(_SIDES, texts, parts, strict=True):
@@ -152,10 +152,3 @@ def _divergence(
 
 def _rows(part: DocumentSpan) -> str:
     return f"rows {part.start + 1:,} to {part.end:,}" if part.size else f"no rows before row {part.end + 1:,}"
-
-
-def _read_text(path: str | Path) -> list[str]:
-    lines = list(read_lines(path))
-    if not any(line.strip() for line in lines):
-        raise DataError("the file has no sentences", file=path, remedy="Write a sentence per line.")
-    return lines

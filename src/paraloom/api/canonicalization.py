@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cache
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
@@ -18,6 +18,7 @@ from paraloom.api.outputs import check_output
 from paraloom.bundled import bundled_path
 from paraloom.core.errors import ConfigError, DataError, nearest
 from paraloom.core.progress import progress
+from paraloom.core.results import ResultRecord
 from paraloom.io import open_write, read_lines
 from paraloom.io.compression import PIPE, without_compression
 from paraloom.io.records import (
@@ -44,7 +45,7 @@ _TEXT_NAMES = ("text", "sentence", "question", "utterance", "review", "comment",
 
 
 @dataclass(frozen=True)
-class Canonicalization:
+class Canonicalization(ResultRecord):
     """What became of texts."""
 
     output: str
@@ -61,10 +62,6 @@ class Canonicalization:
         kept = f", {count:,} kept as {'it is' if count == 1 else 'they are'} ({reasons})" if count else ""
         noun = "text" if self.texts == 1 else "texts"
         return f"{self.texts:,} {noun}: {self.changed:,} changed, {self.unchanged:,} unchanged{kept}"
-
-    def to_dict(self) -> dict[str, Any]:
-        """The fields by name."""
-        return asdict(self)
 
 
 def open_canonicalizer(*, hold: Sequence[str] | None = None, terms: str | Path | Sequence[str] = ()) -> Canonicalizer:
@@ -98,49 +95,64 @@ def canonicalize_file(
     A table of records stays as it is, with `COLUMNS` added. Of lines of text, the output has the standard forms, a line
     each; or, if it is a table, a row each. The output appears whole or not at all.
     """
-    table = isinstance(source, (str, Path)) and _is_table(source)
+    file = str(source) if isinstance(source, (str, Path)) else PIPE
     if str(output) != PIPE:
-        check_output(output, [source] if isinstance(source, (str, Path)) and source != PIPE else [])
-    header = not (table and str(text or "").isdigit())
-    columns, column, sample, total = ["text"], "text", list[str](), None
-    if table:
-        columns, column, sample, total = _survey(str(source), text, header)
-        rows: Iterator[dict[str, Any]] = (record.values for record in read_records(str(source), header=header))
-    else:
-        lines = read_lines(source) if isinstance(source, (str, Path)) else iter(source)
-        sample = list(islice(lines, SAMPLE_ROWS))
-        rows = ({"text": line} for line in chain(sample, lines))
+        check_output(output, [] if file == PIPE else [file])
+    texts = _read_table(file, text) if _is_table(file) else _read_lines(source)
     if check is not None:
-        _check(check, sample, source)
+        _check(check, texts.sample, source)
     statuses: Counter[tuple[str, str]] = Counter()
 
     def forms() -> Iterator[tuple[dict[str, Any], CanonicalText]]:
-        with progress("canonicalizing", total, unit="texts") as advance:
-            for row, one in _forms(rows, column, canonicalizer):
+        with progress("canonicalizing", texts.total, unit="texts") as advance:
+            for row, one in _forms(texts.rows, texts.column, canonicalizer):
                 statuses[one.status, one.reason] += 1
                 if report is not None:
                     report(one)
                 yield row, one
                 advance(1)
 
-    if str(output) == PIPE:
-        for _ in forms():
-            pass
-    elif _is_table(output):
-        types = pa.schema([("text", pa.string())])
-        if table and record_format(output) == ".parquet":
-            types = _schema(str(source), header)
-        added = (row | _columns(one) for row, one in forms())
-        write_records(added, output, [*columns, *COLUMNS], with_columns(types, _TYPES), header=header)
-    else:
-        with open_write(output) as stream:
-            for _, one in forms():
-                stream.write(" ".join(one.text.splitlines()).encode() + b"\n")
+    _write(forms(), texts, output)
     kept = Counter({reason: count for (status, reason), count in statuses.items() if status == KEPT})
     return Canonicalization(
         *(str(output), statuses.total(), statuses[CHANGED, ""], statuses[UNCHANGED, ""]),
         *(dict(kept.most_common()), canonicalizer.signature),
     )
+
+
+class _Texts(NamedTuple):
+    """Rows with a text each, the first texts, and of a table its file, columns, number of rows and header."""
+
+    rows: Iterable[dict[str, Any]]
+    sample: list[str]
+    table: str = ""
+    columns: Sequence[str] = ("text",)
+    column: str = "text"
+    total: int | None = None
+    header: bool = True
+
+
+def _read_lines(source: str | Path | Sequence[str]) -> _Texts:
+    lines = read_lines(source) if isinstance(source, (str, Path)) else iter(source)
+    sample = list(islice(lines, SAMPLE_ROWS))
+    return _Texts(({"text": line} for line in chain(sample, lines)), sample)
+
+
+def _write(forms: Iterable[tuple[dict[str, Any], CanonicalText]], texts: _Texts, output: str | Path) -> None:
+    """Write the forms; what is printed is written already, by a report on each."""
+    if str(output) == PIPE:
+        deque(forms, 0)
+    elif _is_table(output):
+        types = pa.schema([("text", pa.string())])
+        if texts.table and record_format(output) == ".parquet":
+            types = _schema(texts.table, texts.header)
+        added = (row | _columns(one) for row, one in forms)
+        columns = [*texts.columns, *COLUMNS]
+        write_records(added, output, columns, with_columns(types, _TYPES), header=texts.header)
+    else:
+        with open_write(output) as stream:
+            for _, one in forms:
+                stream.write(" ".join(one.text.splitlines()).encode() + b"\n")
 
 
 def _check(check: Callable[[Sequence[str]], None], sample: Sequence[str], source: str | Path | Sequence[str]) -> None:
@@ -155,18 +167,18 @@ def _is_table(path: str | Path) -> bool:
     return without_compression(path).suffix in RECORD_FORMATS
 
 
-def _survey(path: str, text: str | int | None, header: bool) -> tuple[list[str], str, list[str], int]:
-    """All columns of a table, that of the texts, the first texts, and the number of rows."""
+def _read_table(path: str, text: str | int | None) -> _Texts:
+    """The rows of a table, whose columns, first texts and number are known; it is read twice."""
+    header = not str(text or "").isdigit()
     columns: dict[str, None] = {}
-    first, sample, total, column = True, list[str](), 0, ""
+    sample, total, column = list[str](), 0, ""
     for record in read_records(path, header=header):
-        if first:
-            column, first = _text_column(path, text, list(record.values)), False
+        column = column if total else _text_column(path, text, list(record.values))
         columns.update(dict.fromkeys(record.values))
         total += 1
         if len(sample) < SAMPLE_ROWS and isinstance(value := record.values.get(column), str):
             sample.append(value)
-    if first:
+    if not total:
         raise DataError("no row can be read", file=path, remedy="Check the file and its format.")
     if again := next((name for name in COLUMNS if name in columns), None):
         raise ConfigError(
@@ -174,7 +186,8 @@ def _survey(path: str, text: str | int | None, header: bool) -> tuple[list[str],
             file=path,
             remedy="Give the table as it was before, or rename that column.",
         )
-    return list(columns), column, sample, total
+    rows = (record.values for record in read_records(path, header=header))
+    return _Texts(rows, sample, path, list(columns), column, total, header)
 
 
 def _text_column(path: str, given: str | int | None, names: Sequence[str]) -> str:

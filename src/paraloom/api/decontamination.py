@@ -131,19 +131,26 @@ def decontaminate(
         deque(marked, maxlen=0)
     else:
         _write(marked, sources[0], output)
-    of_training = TestOverlap(
-        " + ".join(Path(path).name for path in sources), counts.total(), {LEVELS[k]: counts[k] for k in counts if k}
-    )
-    overlaps = []
-    for path, of_test in zip(tests, texts, strict=True):
-        levels = Counter(index.met(of_test).tolist())
-        near = {LEVELS[k]: levels[k] for k in sorted(levels) if k}
-        overlaps.append(TestOverlap(Path(path).name, len(of_test), near, text_digest(of_test)))
+    of_training = TestOverlap(" + ".join(Path(path).name for path in sources), counts.total(), _by_level(counts))
+    overlaps = [
+        TestOverlap(
+            Path(path).name,
+            len(of_test),
+            _by_level(Counter(sorted(index.met(of_test).tolist()))),
+            text_digest(of_test),
+        )
+        for path, of_test in zip(tests, texts, strict=True)
+    ]
     how = signature("contamination", levels="equal+13+8+near", similarity=similarity, tests=len(tests))
     result = Contamination(of_training, tuple(overlaps), how)
     if model is not None:
         _record(result, Path(model))
     return result
+
+
+def _by_level(counts: Counter[int]) -> dict[str, int]:
+    """How many texts are near, by the names of levels."""
+    return {LEVELS[k]: count for k, count in counts.items() if k}
 
 
 def near_training(model: str | Path | None, tests: Iterable[Iterable[str]]) -> str:

@@ -119,8 +119,7 @@ def measure_kinds(translator: Translator) -> list[KindResult]:
     """What a translator makes of each kind of bundled text; nothing if there is none in its source language."""
     from paraloom.mt.streams import best_variants
 
-    rows = [line.split("\t") for line in list(read_lines(KINDS_OF_TEXT))[1:]]
-    rows += [["everyday", *line.split("\t")[:2]] for line in list(read_lines(SAMPLE))[1 : _EVERYDAY + 1]]
+    rows = _kinds_of_text()
     column = {"de": 1, "en": 2}
     source, target = column.get(translator.source or ""), column.get(translator.target or "")
     if source is None:
@@ -129,9 +128,16 @@ def measure_kinds(translator: Translator) -> list[KindResult]:
     chrf = np.full(len(rows), np.nan)
     if target is not None and target != source:
         chrf = chrf_from_points(code_points([one.text for one in best]), code_points([row[target] for row in rows]))
-    kinds = dict.fromkeys(row[0] for row in rows)
-    of_kind = {kind: [number for number, row in enumerate(rows) if row[0] == kind] for kind in kinds}
+    of_kind: dict[str, list[int]] = {}
+    for number, row in enumerate(rows):
+        of_kind.setdefault(row[0], []).append(number)
     return [KindResult(kind, chrf[of], [best[row] for row in of]) for kind, of in of_kind.items()]
+
+
+def _kinds_of_text() -> list[list[str]]:
+    """Bundled sentences: the kind of text, the German side, the English one."""
+    rows = [line.split("\t") for line in list(read_lines(KINDS_OF_TEXT))[1:]]
+    return rows + [["everyday", *line.split("\t")[:2]] for line in list(read_lines(SAMPLE))[1 : _EVERYDAY + 1]]
 
 
 def good_translations(measured: Sequence[KindResult], min_chrf: float = GOOD) -> list[Variant]:

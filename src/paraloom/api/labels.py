@@ -17,7 +17,6 @@ from paraloom.api.translators import AnyTranslator
 from paraloom.bundled import PARAPHRASE_MODEL, bundled_path
 from paraloom.core.errors import DataError
 from paraloom.core.protocols import EncoderLike
-from paraloom.core.stage import Fit, Stage
 from paraloom.evaluate.discrimination import DiscriminationResult, LookalikeResult
 from paraloom.evaluate.discrimination import evaluate_lookalikes as compare_lookalikes
 from paraloom.io.bitext import check_target
@@ -133,8 +132,8 @@ def train_paraphrase_model(
     """
     stages, references = input_stages_of(pairs, "input", on_error=on_error)
     names = tuple(features) or _bundled_features(open_pairs(as_list(pairs)[0], on_error=on_error).columns)
-    stage: Fit = TrainParaphraseModel(name="model", pairs=references, features=names, **config)
-    return run_stages([*stages, stage], str(output))
+    training = TrainParaphraseModel(name="model", pairs=references, features=names, **config)
+    return run_stages([*stages, training], str(output))
 
 
 def train_judge(
@@ -157,9 +156,8 @@ def train_judge(
         **config: Fields of :class:`~paraloom.stages.TrainJudge`, such as `epochs` and `layers`.
     """
     stages, references = input_stages_of(pairs, "input", on_error=on_error)
-    folder = model_path(base)
-    stage: Fit = TrainJudge(name="judge", pairs=references, base=folder, **config)
-    return run_stages([*stages, stage], str(output), seed=seed)
+    training = TrainJudge(name="judge", pairs=references, base=model_path(base), **config)
+    return run_stages([*stages, training], str(output), seed=seed)
 
 
 def describe_paraphrase_model(model: str | Path = PARAPHRASE_MODEL) -> str:
@@ -213,7 +211,7 @@ def train_word_counts(
         columns: Text columns to learn from, such as src,tgt.
     """
     stages, references = input_stages_of(pairs, "input", on_error=on_error)
-    return _train(stages, CountWords(corpora=references, columns=tuple(columns)), output)
+    return run_stages([*stages, CountWords(corpora=references, columns=tuple(columns))], str(output))
 
 
 def train_language_model(
@@ -235,8 +233,5 @@ def train_language_model(
         **config: Further fields of `paraloom.stages.TrainLanguageModel`: `order`, `smoothing`.
     """
     stages, references = input_stages_of(pairs, "input", on_error=on_error)
-    return _train(stages, TrainLanguageModel(corpora=references, columns=tuple(columns), units=units, **config), output)
-
-
-def _train(stages: Sequence[Stage], training: Fit, output: str | Path) -> RunResult:
+    training = TrainLanguageModel(corpora=references, columns=tuple(columns), units=units, **config)
     return run_stages([*stages, training], str(output))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,7 @@ from paraloom.api.rejected import RejectedLines
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.progress import progress
 from paraloom.core.protocols import EncoderLike
+from paraloom.core.results import ResultRecord
 from paraloom.embed.average import SentenceEncoder
 from paraloom.embed.encoder import open_encoder
 from paraloom.embed.mining import (
@@ -67,7 +68,7 @@ _UNIDENTIFIED = "und"
 
 
 @dataclass(frozen=True)
-class MinedLines:
+class MinedLines(ResultRecord):
     """The result of mining two texts."""
 
     pairs: int
@@ -83,11 +84,6 @@ class MinedLines:
             f"({self.distinct[0]:,} and {self.distinct[1]:,} different ones)"
         )
         return text if self.score is None else f"{text}\n{self.score.format()}"
-
-    def to_dict(self) -> dict[str, Any]:
-        """The figures by name."""
-        score = None if self.score is None else self.score.to_dict()
-        return {"pairs": self.pairs, "lines": list(self.lines), "distinct": list(self.distinct), "score": score}
 
 
 def mine_translations(

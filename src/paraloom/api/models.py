@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from paraloom.bundled import BUNDLED, bundled_path
 from paraloom.core.errors import ConfigError, nearest
 from paraloom.core.progress import format_bytes
 from paraloom.core.remote_files import cache_folder
+from paraloom.core.results import ResultRecord
 
 _UNKNOWN = "not stated"
 
 
 @dataclass(frozen=True)
-class ModelSummary:
+class ModelSummary(ResultRecord):
     """A model and what its card says."""
 
     name: str
@@ -34,10 +34,6 @@ class ModelSummary:
         facts = {"license": self.license, "measured": self.measured, "not for": self.not_for}
         lines = [f"  {name:<9} {value}" for name, value in facts.items()]
         return "\n".join([f"{self.name}: {self.kind}, {self.languages}, {format_bytes(self.size)}", *lines])
-
-    def to_dict(self) -> dict[str, Any]:
-        """The fields by name."""
-        return asdict(self)
 
 
 def list_models() -> list[ModelSummary]:

@@ -19,8 +19,7 @@ from paraloom.api.pairs_table import (
     RowFunction,
     chosen_by,
     columns_of_functions,
-    is_function,
-    split_functions,
+    split_scores,
 )
 from paraloom.api.travelling_warnings import repeat_warnings, warnings_of, warnings_of_result, write_with_warnings
 from paraloom.api.yields import warn_of_yield
@@ -145,19 +144,18 @@ class Pairs(PairsTable):
         from paraloom.text.learned_metrics import split_metrics
 
         model, name, in_memory = named_encoder(encoder)
-        single = isinstance(scores, str) or is_function(scores) or hasattr(scores, "compute")
-        given_scores, functions = split_functions([scores] if single else list(cast(Sequence[Any], scores)))
-        own_scorers = [one for one in given_scores if not isinstance(one, str)]
+        named, scorers, functions = split_scores(scores)
+        names, metrics = split_metrics(named)
+        if in_memory is not None:
+            others, bilingual = without_bilingual(names)
+            names = others if bilingual else tuple(name for name in others if name != PARAPHRASE_SCORE.name)
+            scorers += encoder_scorers(in_memory, bilingual=bilingual)
         # p_paraphrase is computed from the other scores, so it comes after those that this process computes.
-        in_process = in_memory is not None or bool(own_scorers or functions)
+        in_process = bool(scorers or functions)
         last, paraphrase_model = (paraphrase_model, None) if in_process else (None, paraphrase_model)
         loading, references, settings = self._loading(judge, translator, reverse_translator)
-        names, metrics = split_metrics([one for one in given_scores if isinstance(one, str)])
-        others, bilingual = without_bilingual(names)
-        if not bilingual:
-            others = tuple(name for name in others if name != PARAPHRASE_SCORE.name)
         stage = Score(
-            scores=others if in_memory is not None else names,
+            scores=names,
             encoder=model,
             sentence_transformer=name,
             word_counts=absolute_path(word_counts),
@@ -177,9 +175,6 @@ class Pairs(PairsTable):
         scored = self._with(*loading, self._connected(stage))
         if not in_process:
             return scored
-        scorers = [*own_scorers]
-        if in_memory is not None:
-            scorers += encoder_scorers(in_memory, bilingual=bilingual)
         add_functions = columns_of_functions(functions)
         encoded = scored._in_process(
             lambda batch, seed: add_functions(score_batch(batch, scorers) if scorers else batch, seed)

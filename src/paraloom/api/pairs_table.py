@@ -276,14 +276,17 @@ def chosen_by(function: RowFunction) -> Compute:
     return compute
 
 
-def split_functions(scores: Sequence[Any]) -> tuple[list[Any], list[tuple[str, PairFunction]]]:
-    """Names of scores and scorers, and functions with the columns that they fill."""
-    others = [one for one in scores if not is_function(one)]
-    functions = [(_column_name(one, n), one) for n, one in enumerate(scores, start=1) if is_function(one)]
+def split_scores(scores: Any) -> tuple[list[str], list[Any], list[tuple[str, PairFunction]]]:
+    """Names of scores, scorers, and functions with the columns that they fill, of one of these or several."""
+    is_one = isinstance(scores, str) or hasattr(scores, "compute") or _is_function(scores)
+    given = [scores] if is_one else list(scores)
+    texts = [one for one in given if isinstance(one, str)]
+    scorers = [one for one in given if not (isinstance(one, str) or _is_function(one))]
+    functions = [(_column_name(one, n), one) for n, one in enumerate(given, start=1) if _is_function(one)]
     names = [name for name, _ in functions]
     if doubled := next((name for name in names if names.count(name) > 1), None):
         raise ConfigError(f"two functions are called '{doubled}'", remedy="Give them names that differ.")
-    return others, functions
+    return texts, scorers, functions
 
 
 def _column_name(function: Callable[..., object], number: int) -> str:
@@ -301,6 +304,6 @@ def _number(value: Any, name: str) -> float | None:
         ) from None
 
 
-def is_function(value: Any) -> bool:
+def _is_function(value: Any) -> bool:
     """True for a function of two texts, as opposed to the name of a score or a scorer."""
     return callable(value) and not isinstance(value, type) and not hasattr(value, "compute")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Literal, cast
+from typing import Any, Literal, cast
 
 import numpy as np
 
@@ -40,7 +40,17 @@ _CHUNK = 64
 
 
 class ParaphraserEvaluation:
-    """Measures paraphrasers on sentences with references: models are loaded once, for as many tests as wanted."""
+    """Measures paraphrasers on sentences with references: models are loaded once, for as many tests as wanted.
+
+    Args:
+        paraphrasers: Paraphrasers, or references to them, by the names of their rows.
+        encoder: Encoder that selects; none does not measure meaning.
+        judge: Encoder that measures meaning, another one than --encoder; auto: english-small beside english; none.
+        preset: What a selection of candidates keeps, which is measured, too; none leaves it out.
+        candidates: Candidates of each sentence to select from, of each kind.
+        lowercase: Whether BLEU and chrF compare lower-cased texts.
+        rows: Sentences that are drawn at most; 0 for all.
+    """
 
     def __init__(
         self,
@@ -48,7 +58,7 @@ class ParaphraserEvaluation:
         *,
         encoder: str | Path | EncoderLike | None = "english",
         judge: str | Path | EncoderLike | None = "auto",
-        preset: str | None = "balanced",
+        preset: Literal["strict", "balanced", "loose", "none"] | None = "balanced",
         candidates: int = CandidateSelection.candidates,
         lowercase: bool = True,
         rows: int = 500,
@@ -60,9 +70,7 @@ class ParaphraserEvaluation:
             raise ConfigError(f"'candidates' must be 1 or more, got {candidates}")
         preset = None if preset == NO_SELECTION else preset
         CandidateSelection(preset=preset or NO_SELECTION, candidates=candidates)
-        others = {COPY, REFERENCE, *([] if preset is None else (name + SELECTED for name in paraphrasers))}
-        for name in sorted(others.intersection(paraphrasers)):
-            raise ConfigError(f"'{name}' is the name of another row", remedy="Give the paraphraser another name.")
+        _check_names(paraphrasers, selected=preset is not None)
         if judge == "auto":
             judge = _BUNDLED.get(str(encoder), "english")
         if preset is not None and judge not in (None, NO_ENCODER) and judge == encoder:
@@ -75,8 +83,7 @@ class ParaphraserEvaluation:
             name: Paraphraser.load(cast(str, one)) if _is_folder(one) else one for name, one in paraphrasers.items()
         }
         self.pools = {name: as_paraphraser(one) for name, one in self.paraphrasers.items()}
-        languages = [language_of_paraphraser(pool) for pool in self.pools.values()]
-        language = next((one for one in languages if one), None)
+        language = next(filter(None, map(language_of_paraphraser, self.pools.values())), None)
         self.judge = _open_judge(judge, language)
         self.selector: ParaphraseSelector | None = None
         if preset is not None:
@@ -136,18 +143,19 @@ class ParaphraserEvaluation:
         return texts, sum(map(bool, selection.kept)) / len(sources)
 
 
+def _check_names(names: Iterable[str], *, selected: bool) -> None:
+    """Raise ConfigError for a paraphraser with the name of another row."""
+    names = set(names)
+    for name in sorted(names & {COPY, REFERENCE, *(name + SELECTED for name in names if selected)}):
+        raise ConfigError(f"'{name}' is the name of another row", remedy="Give the paraphraser another name.")
+
+
 def measure_paraphrasers(
     paraphrasers: Mapping[str, AnyParaphraser],
     pairs: str | Path | Sequence[ReferencedSentence],
     *,
     references: int = 1,
-    encoder: str | Path | EncoderLike | None = "english",
-    judge: str | Path | EncoderLike | None = "auto",
-    preset: Literal["strict", "balanced", "loose", "none"] | None = "balanced",
-    candidates: int = CandidateSelection.candidates,
-    lowercase: bool = True,
-    rows: int = 500,
-    seed: int = 1,
+    **options: Any,
 ) -> ParaphraseResult:
     """Measure free paraphrases of held-out sentences, beside copies and references.
 
@@ -155,25 +163,10 @@ def measure_paraphrasers(
         paraphrasers: Paraphrasers, or references to them, by the names of their rows.
         pairs: Held-out pairs: a sentence and a paraphrase of it.
         references: Columns of references, of a tab-separated file without a header.
-        encoder: Encoder that selects; none does not measure meaning.
-        judge: Encoder that measures meaning, another one than --encoder; auto: english-small beside english; none.
-        preset: What a selection of candidates keeps, which is measured, too; none leaves it out.
-        candidates: Candidates of each sentence to select from, of each kind.
-        lowercase: Whether BLEU and chrF compare lower-cased texts.
-        rows: Sentences that are drawn at most; 0 for all.
+        **options: The options of `ParaphraserEvaluation`.
     """
     sentences = read_references(pairs, references) if isinstance(pairs, (str, Path)) else pairs
-    evaluation = ParaphraserEvaluation(
-        paraphrasers,
-        encoder=encoder,
-        judge=judge,
-        preset=preset,
-        candidates=candidates,
-        lowercase=lowercase,
-        rows=rows,
-        seed=seed,
-    )
-    return evaluation.run(sentences)
+    return ParaphraserEvaluation(paraphrasers, **options).run(sentences)
 
 
 def read_references(path: str | Path, references: int = 1) -> list[ReferencedSentence]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from paraloom.core.batches import batched
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.progress import loading
 from paraloom.core.protocols import ParserLike
+from paraloom.core.results import ResultRecord
 from paraloom.core.stage import BATCH_ROWS, Ref, Stage
 from paraloom.io import Corpus
 from paraloom.io.shards import read_rows
@@ -22,7 +23,7 @@ from paraloom.paraphrasing.settings import PARAPHRASER_FILE
 from paraloom.paraphrasing.templates import SCPN_TEMPLATES, TemplateTable
 from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.shard import OnError
-from paraloom.stages.bitext import columns_of_file
+from paraloom.stages.bitext import columns_of
 from paraloom.stages.paraphraser_networks import TREE, TREES, parsed_pairs
 from paraloom.stages.paraphrasers import TrainParaphraser, paraphraser_folder, paraphraser_parts
 from paraloom.stages.sentences import ReadSentences
@@ -99,7 +100,7 @@ def train_paraphraser(
     for number, source in enumerate(as_list(pairs), start=1):
         reading, reference = input_stages(str(source), name=f"pairs-{number}", on_error=on_error)
         stages += reading
-        if not set(TREES) <= set(_columns(source)):
+        if not set(TREES) <= set(columns_of(source)):
             if parser is None:
                 raise ConfigError(
                     "the pairs have no trees",
@@ -116,7 +117,7 @@ def train_paraphraser(
         if not (path / "corpus.json").is_file():
             reference = ReadSentences(name=f"sentences-{number}", text_files=(path,), bad_rows=on_error)
             stages.append(reference)
-        if reference is not path or TREE not in _columns(source):
+        if reference is not path or TREE not in columns_of(source):
             if parser is None:
                 raise ConfigError(
                     "the sentences have no trees",
@@ -139,7 +140,7 @@ def train_paraphraser(
 
 
 @dataclass(frozen=True)
-class TemplateCount:
+class TemplateCount(ResultRecord):
     """A template of paraphrases."""
 
     template: str
@@ -150,7 +151,7 @@ class TemplateCount:
 
 
 @dataclass(frozen=True)
-class TemplateCounts:
+class TemplateCounts(ResultRecord):
     """The commonest templates, and SCPN's ten that are not among them.
 
     Args:
@@ -181,10 +182,6 @@ class TemplateCounts:
                 f"SCPN cover {covered:.1%}; * is one of SCPN's ten",
             ]
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        """The fields by name."""
-        return asdict(self)
 
 
 def count_templates(source: str | Path, *, count: int = 20) -> TemplateCounts:
@@ -224,7 +221,7 @@ def read_parsed(source: str | Path) -> Iterator[list[ParsedPair]]:
         raise DataError(
             "file not found", file=source, remedy="Give a corpus folder or a Parquet file of `paraloom research parse`."
         )
-    missing = [name for name in TREES if name not in _columns(source)]
+    missing = [name for name in TREES if name not in columns_of(source)]
     if missing:
         raise ConfigError(
             f"column '{missing[0]}' not found", file=source, remedy="Add trees with `paraloom research parse` first."
@@ -235,11 +232,3 @@ def read_parsed(source: str | Path) -> Iterator[list[ParsedPair]]:
     rows = read_rows(source, ["src", "tgt", *TREES])
     for chunk in batched(rows, BATCH_ROWS):
         yield [ParsedPair(row["src"] or "", row["tgt"] or "", *(row[name] for name in TREES)) for row in chunk]
-
-
-def _columns(source: str | Path) -> list[str]:
-    path = Path(source)
-    if (path / "corpus.json").is_file():
-        names: list[str] = Corpus.open(path).schema.names
-        return names
-    return columns_of_file(path)

@@ -6,7 +6,7 @@ import re
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Unpack, overload
@@ -61,9 +61,6 @@ _MAX_LENGTH = 100_000
 
 SIDES: tuple[Literal["", "text", "src", "tgt"], ...] = ("", "text", "src", "tgt")
 """What of a corpus is paraphrased; '' for what it has."""
-
-_EMPTY_BY_DEFAULT = frozenset(["template", "like", "decode", "change"])
-"""Keys of the stage that are '' where they are not given."""
 
 _FILE_NAME = re.compile(r"\S*[^\s.]\.[A-Za-z][A-Za-z0-9]{1,7}|\S*/\S*")
 """A word that is more likely the name of a file, or a path, than a text."""
@@ -166,20 +163,8 @@ def paraphrase(
         raise ConfigError("'template' and 'like' cannot be combined", remedy="Give one of them.")
     given = [texts] if isinstance(texts, str) else list(texts)
     several = paraphraser if isinstance(paraphraser, list) else [paraphraser]
-    parts: list[ParaphraserLike] = []
-    for opened in map(as_paraphraser, several):
-        trained = next(trained_parts(opened), None)
-        if trained is not None:
-            how: dict[str, Any] = {"template": template, "like": like, "height": height or None, "decode": decode}
-            parts.append(candidates_of(trained, selects=wanted.selects, **how))
-        elif template is not None or like is not None:
-            raise ConfigError(
-                "'template' and 'like' are for a trained paraphraser", remedy="Name english, or its folder."
-            )
-        else:
-            if decode is not None and hasattr(opened, "decode"):
-                opened.decode = decode
-            parts.append(opened)
+    how: dict[str, Any] = {"template": template, "like": like, "height": height or None, "decode": decode}
+    parts = [_controlled(opened, wanted.selects, how) for opened in map(as_paraphraser, several)]
     source = combined(parts)
     if check_languages:
         check_text_language(given, source)
@@ -189,9 +174,21 @@ def paraphrase(
         judged = judge or (None if is_judged(source) else "none")
         selector = open_selector(preset, **thresholds, encoder=encoder, judge=judged, language=language)
     groups, selection = SelectingParaphraser(source, selector, n=n, candidates=candidates).answer(given, seed=seed)
-    if (template is not None and template != AUTO) or like is not None:
+    if like is not None or template not in (None, AUTO):
         warn_of_distance(given, groups)  # type: ignore[arg-type]
     return selection.kept[0] if isinstance(texts, str) else selection.kept
+
+
+def _controlled(opened: ParaphraserLike, selects: bool, how: Mapping[str, Any]) -> ParaphraserLike:
+    """A paraphraser that writes as it is asked to: by a template or like an exemplar if it is a trained one."""
+    trained = next(trained_parts(opened), None)
+    if trained is not None:
+        return candidates_of(trained, selects=selects, **how)
+    if how["template"] is not None or how["like"] is not None:
+        raise ConfigError("'template' and 'like' are for a trained paraphraser", remedy="Name english, or its folder.")
+    if how["decode"] is not None and hasattr(opened, "decode"):
+        opened.decode = how["decode"]
+    return opened
 
 
 @dataclass(frozen=True)
@@ -247,79 +244,22 @@ def paraphrase_files(
     texts: str | Path | Sequence[str | Path],
     output: str | Path = PIPE,
     *,
-    paraphraser: str | Sequence[str] = "english",
-    n: int | None = None,
-    preset: Preset = "strict",
-    meaning: float | None = None,
-    difference: float | None = None,
-    change: Change | None = None,
-    candidates: int = CandidateSelection.candidates,
-    encoder: str | Path | None = "english",
-    judge: str | Path | None = None,
-    template: str | None = None,
-    like: str | None = None,
-    height: int = EXEMPLAR_HEIGHT,
-    decode: str | None = None,
-    text: bool = False,
-    column: str | None = None,
     engine: str = "local",
     workers: int | None = None,
     on_error: OnError = "stop",
-    check_languages: bool = True,
     seed: int = 1,
+    **options: Any,
 ) -> ParaphrasedFiles:
     """Paraphrase texts and files; if stopped, the same call resumes.
 
     Args:
-        texts: Texts; files with one on each line, tables, pairs and corpus folders; - is standard input.
-        output: Where to write: .txt has the best paraphrase of each text, an empty line where none is good enough;
-            .tsv, .jsonl and .parquet have a row for each.
-        paraphraser: english, a folder of `train paraphraser`, round-trip:en-de,de-en,pivots=3, or the address of an
-            endpoint: 'http://127.0.0.1:8000/v1?model=qwen3&language=en'. Repeatable: the candidates of all.
-        n: Paraphrases of each text at most. Default: 3; 1 for .txt.
-        preset: What is kept of the candidates; none keeps what the paraphraser gives.
-        meaning: Minimum cosine to the text, 0 to 1: 0.65 is loose, 0.85 close. Default: the preset's.
-        difference: Minimum share of words that differ from the text, 0 to 1. Default: the preset's.
-        change: Kind of change that is kept: word, order or contraction. Default: any.
-        candidates: Candidates of each text to select from, of each paraphraser.
-        encoder: Encoder that measures meaning; none does not measure it.
-        judge: Judge that reads a text and a candidate at once: a folder; none: no judge. Default: the bundled one, for
-            English by trained paraphrasers and round trips.
-        template: Syntax to follow, such as '(S (NP) (VP) (.))', or auto: templates that suit the text.
-        like: A sentence whose syntax to follow, instead of a template.
-        height: Levels of the tree of --like to follow; 0: all.
-        decode: How to decode, such as beam:5, sampling or nucleus:0.95.
-        text: Whether everything named is a text, even if it is the name of a file.
-        column: Of pairs the side to paraphrase, src or tgt; of a table of texts its column, a name, or without a header
-            its number from 1; of nested records a path such as messages.*.content, $.text or $.2: the output has the
-            same records, with the best paraphrase in place of each sentence, as a .md, .html, .srt or .vtt has.
-        check_languages: Stop, before any work, at text in another language than the paraphraser's.
+        texts: As `paraphrase_stages` takes them.
+        output: Where to write.
+        **options: The other options of `paraphrase_stages`.
     """
     target = str(output)
     lines = _is_text_file(target)
-    with ExitStack() as stack:
-        stages = _stages(
-            as_list(texts),
-            target,
-            stack,
-            paraphraser=paraphraser,
-            n=n,
-            preset=preset,
-            meaning=meaning,
-            difference=difference,
-            change=change,
-            candidates=candidates,
-            encoder=encoder,
-            judge=judge,
-            template=template,
-            like=like,
-            height=height,
-            decode=decode,
-            text=text,
-            column=column,
-            on_error=on_error,
-            check_languages=check_languages,
-        )
+    with paraphrase_stages(texts, output, on_error=on_error, **options) as stages:
         stage = stages[-1]
         rows: list[tuple[str, list[dict[str, Any]]]] = []
         written: list[RewrittenRecords] = []
@@ -365,14 +305,12 @@ def plan_paraphrases(
     """Measure on samples of the texts what `paraphrase_files` will take: requests, time, memory and disk.
 
     Args:
-        texts: As `paraphrase_files` takes them.
+        texts: As `paraphrase_stages` takes them.
         output: Where that call will write.
         plan_rows: Texts of the larger of two samples; endpoints are asked about the texts of both.
-        **options: The other options of `paraphrase_files`.
+        **options: The other options of `paraphrase_stages`.
     """
-    options.pop("engine", None)
-    with ExitStack() as stack:
-        stages = _stages(as_list(texts), str(output), stack, **options)
+    with paraphrase_stages(texts, output, **options) as stages:
         return estimate_stages(stages, str(output), rows=plan_rows, seed=seed, workers=workers)
 
 
@@ -380,43 +318,87 @@ def _is_text_file(output: str) -> bool:
     return output != PIPE and without_compression(output).suffix == ".txt"
 
 
-def _stages(
-    texts: Sequence[str | Path],
-    output: str,
-    stack: ExitStack,
+@contextmanager
+def paraphrase_stages(
+    texts: str | Path | Sequence[str | Path],
+    output: str | Path = PIPE,
     *,
     paraphraser: str | Sequence[str] = "english",
     n: int | None = None,
-    preset: str = "strict",
+    preset: Preset = "strict",
+    meaning: float | None = None,
+    difference: float | None = None,
+    change: Change | None = None,
+    candidates: int = CandidateSelection.candidates,
     encoder: str | Path | None = "english",
     judge: str | Path | None = None,
+    template: str | None = None,
+    like: str | None = None,
+    height: int = EXEMPLAR_HEIGHT,
+    decode: str | None = None,
     text: bool = False,
     column: str | None = None,
     on_error: OnError = "stop",
-    **settings: Any,
-) -> list[Any]:
-    """The stages that read the texts, load what paraphrasers need, and paraphrase; the last one is a `Paraphrase`."""
-    lines = _is_text_file(output)
-    keys: dict[str, Any] = {
-        key: "" if value is None and key in _EMPTY_BY_DEFAULT else value for key, value in settings.items()
-    }
+    check_languages: bool = True,
+) -> Iterator[list[Any]]:
+    """The stages that read the texts, load what paraphrasers need, and paraphrase; the last one is a `Paraphrase`.
+
+    Texts that are not in files, and standard input, are in temporary ones as long as the block lasts.
+
+    Args:
+        texts: Texts; files with one on each line, tables, pairs and corpus folders; - is standard input.
+        output: Where to write: .txt has the best paraphrase of each text, an empty line where none is good enough;
+            .tsv, .jsonl and .parquet have a row for each.
+        paraphraser: english, a folder of `train paraphraser`, round-trip:en-de,de-en,pivots=3, or the address of an
+            endpoint: 'http://127.0.0.1:8000/v1?model=qwen3&language=en'. Repeatable: the candidates of all.
+        n: Paraphrases of each text at most. Default: 3; 1 for .txt.
+        preset: What is kept of the candidates; none keeps what the paraphraser gives.
+        meaning: Minimum cosine to the text, 0 to 1: 0.65 is loose, 0.85 close. Default: the preset's.
+        difference: Minimum share of words that differ from the text, 0 to 1. Default: the preset's.
+        change: Kind of change that is kept: word, order or contraction. Default: any.
+        candidates: Candidates of each text to select from, of each paraphraser.
+        encoder: Encoder that measures meaning; none does not measure it.
+        judge: Judge that reads a text and a candidate at once: a folder; none: no judge. Default: the bundled one, for
+            English by trained paraphrasers and round trips.
+        template: Syntax to follow, such as '(S (NP) (VP) (.))', or auto: templates that suit the text.
+        like: A sentence whose syntax to follow, instead of a template.
+        height: Levels of the tree of --like to follow; 0: all.
+        decode: How to decode, such as beam:5, sampling or nucleus:0.95.
+        text: Whether everything named is a text, even if it is the name of a file.
+        column: Of pairs the side to paraphrase, src or tgt; of a table of texts its column, a name, or without a header
+            its number from 1; of nested records a path such as messages.*.content, $.text or $.2: the output has the
+            same records, with the best paraphrase in place of each sentence, as a .md, .html, .srt or .vtt has.
+        check_languages: Stop, before any work, at text in another language than the paraphraser's.
+    """
+    target = str(output)
+    lines = _is_text_file(target)
     if lines and n is not None and n > 1:
         raise ConfigError(
             f"{n} paraphrases of each text do not fit a text file", remedy="Name an output such as out.tsv, or -n 1."
         )
-    loading, names = _paraphraser_stages(as_list(paraphraser), output)
-    reading, source, side = _text_stages(texts, output, n, stack, text=text, column=column, on_error=on_error)
-    stage = Paraphrase(
-        input=source,
-        column=side,
-        paraphraser=names,
-        n=n or (1 if lines or _rewrites(source) else DEFAULT_N),
-        preset=preset,
-        encoder=None if preset == "none" else _encoder(encoder),
-        judge=None if preset == "none" or judge is None else _encoder(judge),
-        **keys,
-    )
-    return [*reading, *loading, stage]
+    loading, names = _paraphraser_stages(as_list(paraphraser), target)
+    with ExitStack() as stack:
+        named = as_list(texts)
+        reading, source, side = _text_stages(named, target, n, stack, text=text, column=column, on_error=on_error)
+        stage = Paraphrase(
+            input=source,
+            column=side,
+            paraphraser=names,
+            n=n or (1 if lines or _rewrites(source) else DEFAULT_N),
+            preset=preset,
+            meaning=meaning,
+            difference=difference,
+            change=change or "",
+            candidates=candidates,
+            encoder=None if preset == "none" else _encoder(encoder),
+            judge=None if preset == "none" or judge is None else _encoder(judge),
+            template=template or "",
+            like=like or "",
+            height=height,
+            decode=decode or "",
+            check_languages=check_languages,
+        )
+        yield [*reading, *loading, stage]
 
 
 def _rewrites(source: object) -> bool:
@@ -471,40 +453,64 @@ def _text_stages(
     on_error: OnError,
 ) -> tuple[list[Stage], Ref, Literal["", "text", "src", "tgt"]]:
     """The stages that read texts, files or pairs, what a stage maps, and the side of pairs."""
-    if not column and not text and any(is_document(one, output) for one in texts):
-        column = f"$.{TEXT}"
-    if column and not text and any(str(one) != PIPE and is_nested(one, column) for one in texts):
-        records = _record_stage(texts, output, column, n or 1, on_error)
+    if not text and (path := _path_within(texts, output, column)):
+        records = _record_stage(texts, output, path, n or 1, on_error)
         return [records], records, ""
-    named = [] if text else [one for one in texts if _names_input(one)]
-    if not named:
-        if any(not str(one).strip() for one in texts) or not texts:
-            raise DataError("the text is empty", remedy="Give a sentence.")
-        named = [_spooled("texts", (f"{' '.join(str(one).split())}\n".encode() for one in texts), stack)]
-        column = None
-    elif len(named) < len(texts):
+    files: list[str | Path] = [] if text else _named_files(texts, stack)
+    if not files:
+        files, column = [_spooled_texts(texts, stack)], None
+    side = next((name for name in SIDES if name == (column or "")), None)
+    if side is not None and (pairs := _pairs_among(files)):
+        return *input_stages(pairs, on_error=on_error, shard_rows=_SHARD_ROWS), side
+    lines = _line_stage(tuple(Path(one).absolute() for one in files), column, on_error)
+    return [lines], lines, ""
+
+
+def _pairs_among(files: Sequence[str | Path]) -> str:
+    """The file of pairs; '' where all have texts."""
+    pairs = [one for one in files if _holds_pairs(Path(one))]
+    if pairs and len(files) > 1:
+        raise ConfigError(f"'{pairs[0]}' is not a file of texts", remedy="Paraphrase it by itself.")
+    return str(pairs[0]) if pairs else ""
+
+
+def _path_within(texts: Sequence[str | Path], output: str, column: str | None) -> str:
+    """The path of texts inside records or a document; '' where none of the files has any."""
+    column = column or (f"$.{TEXT}" if any(is_document(one, output) for one in texts) else "")
+    return column if any(is_nested(one, column) for one in texts) else ""
+
+
+def _named_files(texts: Sequence[str | Path], stack: ExitStack) -> list[str | Path]:
+    """The files that are named, that of standard input among them; none if all are texts."""
+    named = [one for one in texts if _names_input(one)]
+    if named and len(named) < len(texts):
         other = next(one for one in texts if one not in named)
         raise ConfigError(
             f"'{other}' is a text, and '{named[0]}' a file", remedy="Give either; --text says that all are texts."
         )
-    files = [
+    return [
         _spooled("standard-input", (line + b"\n" for line in read_raw_lines(PIPE)), stack) if str(one) == PIPE else one
         for one in named
     ]
-    side = next((name for name in SIDES if name == (column or "")), None)
-    pairs = [one for one in files if side is not None and _holds_pairs(Path(one))]
-    if pairs and len(files) > 1:
-        raise ConfigError(f"'{pairs[0]}' is not a file of texts", remedy="Paraphrase it by itself.")
-    if pairs:
-        return *input_stages(str(pairs[0]), on_error=on_error, shard_rows=_SHARD_ROWS), side or ""
-    paths = tuple(Path(one).absolute() for one in files)
+
+
+def _spooled_texts(texts: Sequence[str | Path], stack: ExitStack) -> Path:
+    """A file with a line for each text."""
+    lines = [" ".join(str(one).split()) for one in texts]
+    if not lines or not all(lines):
+        raise DataError("the text is empty", remedy="Give a sentence.")
+    return _spooled("texts", (f"{line}\n".encode() for line in lines), stack)
+
+
+def _line_stage(paths: tuple[Path, ...], column: str | None, on_error: OnError) -> ReadSentences:
+    """The stage that reads a text from each line: a column of tables, named `text` if nobody says which."""
     if not column:
         for path in paths:
             if "text" not in columns_of_file(path):
                 check_lines(path)
-    column = column or next((("text" if "text" in columns_of_file(path) else "") for path in paths), "")
+        column = "text" if "text" in columns_of_file(paths[0]) else ""
     number: int | str = int(column) if column.lstrip("-").isdecimal() else column or 0
-    stage = ReadSentences(
+    return ReadSentences(
         name="input",
         text_files=paths,
         field=0 if paths[0].suffix == ".jsonl" and number == "text" else number,
@@ -514,7 +520,6 @@ def _text_stages(
         shard_rows=_SHARD_ROWS,
         bad_rows=on_error,
     )
-    return [stage], stage, ""
 
 
 def _names_input(text: str | Path) -> bool:

@@ -138,14 +138,11 @@ def run_stages(
             result = run_pipeline(definition, work, engine=engine, workers=workers, on_error=on_error)
         except ParaloomError as error:
             hide_work(error, work)
-            worth = _is_worth_keeping(work, definition)
-            # A RunError may mean that another process is running there.
-            if not isinstance(error, RunError) and not resumed and not worth:
+            if _is_worth_keeping(work, definition):
+                if output != "-":
+                    _say_what_is_kept(error, work)
+            elif not resumed and not isinstance(error, RunError):  # which may mean that another process runs there
                 shutil.rmtree(work, ignore_errors=True)
-            if output != "-" and worth:
-                # A command to be copied, the end of some remedies, keeps its line.
-                between = " " if (error.remedy or "").endswith(".") else "\n"
-                error.remedy = between.join(filter(None, [error.remedy, kept_work(work)]))
             raise
         except KeyboardInterrupt as interruption:
             if output == "-" or not work.exists():
@@ -216,6 +213,12 @@ def _with_large_shards(steps: tuple[Step, ...]) -> tuple[Step, ...]:
         else step
         for step, stage in zip(steps, stages, strict=True)
     )
+
+
+def _say_what_is_kept(error: ParaloomError, work: Path) -> None:
+    # A command to be copied, the end of some remedies, keeps its line.
+    between = " " if (error.remedy or "").endswith(".") else "\n"
+    error.remedy = between.join(filter(None, [error.remedy, kept_work(work)]))
 
 
 def kept_work(work: Path) -> str:

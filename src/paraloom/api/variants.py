@@ -18,13 +18,13 @@ from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.results import text_table
 from paraloom.core.stage import Ref, Stage
 from paraloom.evaluate.diversity.names import NAMES, NOTE
-from paraloom.io import Corpus
 from paraloom.io.compression import decode, read_raw_lines, without_compression
+from paraloom.io.corpus import DESCRIPTION
 from paraloom.mt.presets import method as method_of
 from paraloom.pipeline.fit import ARTIFACT
 from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.shard import OnError
-from paraloom.stages.bitext import Clean, columns_of_file
+from paraloom.stages.bitext import Clean, columns_of
 from paraloom.stages.diversity import MeasureDiversity, SampleVariants
 from paraloom.stages.sentences import ReadSentences
 from paraloom.stages.syntax import Parse
@@ -134,34 +134,21 @@ def measure_diversity(
         reading, reference_corpus = input_stages(str(references), name=_of("references", "read"), on_error=on_error)
         stages += reading
     names = stage_names(corpora)
-    config = {key: tuple(value) if isinstance(value, list) else value for key, value in config.items()}
-    config = {key: value for key, value in config.items() if value is not None}
+    config = {
+        key: tuple(value) if isinstance(value, list) else value for key, value in config.items() if value is not None
+    }
     for name, source in zip(names, corpora, strict=True):
-        columns = _columns(source)
-        parsed = PARSES in columns
-        if parser and parsed:
-            raise ConfigError(
-                f"the variants already have parses, in {PARSES}",
-                file=source,
-                remedy="Leave --parser out; `paraloom research parse` adds parses to variants without any.",
-            )
-        if config.get("kernels") and not (parser or parsed) and columns:
-            raise ConfigError(
-                "tree kernels need parses",
-                file=source,
-                remedy=f"Name a parser, or add {PARSES} with `paraloom research parse`.",
-            )
+        is_parsed = _is_parsed(source, parser, bool(config.get("kernels")))
         variants: Ref = Path(source).absolute()
-        if not (Path(source) / "corpus.json").is_file():
+        if not (Path(source) / DESCRIPTION).is_file():
             variants = ReadVariants(name=_of(name, "read"), source=Path(source).absolute())
             stages.append(variants)
-        if parser and not parsed:
+        if parser:
             limit = {"limit": config["limit"]} if "limit" in config else {}
             sample = SampleVariants(name=_of(name, "sample"), input=variants, **limit)
             variants = Parse(name=_of(name, "parsed"), input=sample, columns=("text",), **parser_fields(parser))
             stages += [sample, variants]
-            parsed = True
-        trees = PARSES if parsed else ""
+        trees = PARSES if parser or is_parsed else ""
         stages.append(
             MeasureDiversity(name=name, variants=variants, references=reference_corpus, trees=trees, **config)
         )
@@ -171,6 +158,24 @@ def measure_diversity(
         text = (result.stage(name).folder / ARTIFACT / "result.json").read_text(encoding="utf-8")
         figures.append({"corpus": name, **json.loads(text)})
     return figures
+
+
+def _is_parsed(source: str, parser: str | None, needs_trees: bool) -> bool:
+    """Whether variants have parses; ConfigError where they are to be parsed again, or need some and have none."""
+    columns = columns_of(source)
+    if parser and PARSES in columns:
+        raise ConfigError(
+            f"the variants already have parses, in {PARSES}",
+            file=source,
+            remedy="Leave --parser out; `paraloom research parse` adds parses to variants without any.",
+        )
+    if needs_trees and not parser and columns and PARSES not in columns:
+        raise ConfigError(
+            "tree kernels need parses",
+            file=source,
+            remedy=f"Name a parser, or add {PARSES} with `paraloom research parse`.",
+        )
+    return PARSES in columns
 
 
 def format_diversity(results: Sequence[Mapping[str, Any]]) -> str:
@@ -239,14 +244,6 @@ def stage_names(corpora: Sequence[str]) -> list[str]:
 def _of(name: str, what: str) -> str:
     """The name of a stage that prepares a corpus; a corpus's own name never has two hyphens in a row."""
     return f"{name}--{what}"
-
-
-def _columns(source: str) -> list[str]:
-    """The columns of a corpus folder or of a file; none of a file that does not exist."""
-    if (Path(source) / "corpus.json").is_file():
-        names: list[str] = Corpus.open(source).schema.names
-        return names
-    return columns_of_file(Path(source))
 
 
 def augment(

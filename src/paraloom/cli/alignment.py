@@ -12,7 +12,7 @@ import typer
 
 from paraloom import api
 from paraloom.cli.declaration import REQUIRED, Command
-from paraloom.cli.output import as_written, conclude
+from paraloom.cli.output import conclude, written
 
 _WITHIN_DOCUMENTS = frozenset(["source", "target", "output", "encoder", "order", "pivot"])
 """Options of `align sentences` that --documents has as well."""
@@ -34,35 +34,29 @@ def _align_sentences(
     Args:
         documents: Pairs of documents; SOURCE and TARGET are then corpora of documents.
     """
-    output, figures = options["output"], {}
+    output, figures, text = options["output"], {}, ""
+    as_json = as_json and output != "-"
     if documents is not None:
         for name in options:
             if name not in _WITHIN_DOCUMENTS:
                 raise typer.BadParameter(f"--{name.replace('_', '-')} is for two texts, not for --documents")
         api.align_paired_documents(pairs=documents, seed=seed, **options)
-        if as_json and output != "-":
-            written = api.preview_output(output)
-            figures = {"rows": None if written is None else written.rows}
+        if as_json:
+            preview = api.preview_output(output)
+            figures = {"rows": None if preview is None else preview.rows}
     else:
         counts = api.align_files(**options)
-        figures = counts.to_dict()
-        if not as_json or output == "-":
-            typer.echo(counts.format(), err=True)
-    if as_json and output != "-":
-        typer.echo(as_written(output, **figures))
-        return
-    links = output.endswith((".vecalign", ".ladder", ".parquet"))
-    conclude(output, "" if links or documents is not None else "train translator --bitext {output} -o translator")
+        figures, text = counts.to_dict(), counts.format()
+    links = documents is not None or output.endswith((".vecalign", ".ladder", ".parquet"))
+    then = "" if links else "train translator --bitext {output} -o translator"
+    written(output, figures, text, then, as_json=as_json)
 
 
 def _show_documents(figures: Mapping[str, Any], values: Mapping[str, Any]) -> None:
     output, texts = values["output"], shlex.join([values["source"], values["target"]])
-    if values["as_json"] and output != "-":
-        typer.echo(as_written(output, **figures))
-        return
-    read = figures["documents"]
-    typer.echo(f"{figures['pairs']:,} pairs of {read[0]:,} and {read[1]:,} documents in {output}", err=True)
-    conclude(output, f"align sentences {texts} --documents {{output}} -o links.parquet", counted=True)
+    read, then = figures["documents"], f"align sentences {texts} --documents {{output}} -o links.parquet"
+    text = f"{figures['pairs']:,} pairs of {read[0]:,} and {read[1]:,} documents in {output}"
+    written(output, figures, text, then, as_json=values["as_json"] and output != "-", counted=True)
 
 
 def _align_pivot(*, pivots: list[str], as_json: bool = False, **options: Any) -> None:
@@ -76,15 +70,11 @@ def _align_pivot(*, pivots: list[str], as_json: bool = False, **options: Any) ->
         if not all(names):
             raise typer.BadParameter(f"expected two files separated by a comma, got '{text}'", param_hint="--pivot")
     figures, output = api.pivot_documents(pivots=files, **options), options["output"]
-    if as_json and output != "-":
-        typer.echo(as_written(output, **figures))
-        return
-    typer.echo(
+    text = (
         f"{figures['read']:,} pairs read, {figures['dropped']:,} dropped, {figures['added']:,} added: "
-        f"{figures['pairs']:,} in {output}",
-        err=True,
+        f"{figures['pairs']:,} in {output}"
     )
-    conclude(output, counted=True)
+    written(output, figures, text, as_json=as_json and output != "-", counted=True)
 
 
 DECLARED = [

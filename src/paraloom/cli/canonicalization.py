@@ -11,7 +11,7 @@ import typer
 
 from paraloom import api
 from paraloom.cli.declaration import Command
-from paraloom.cli.output import as_written, conclude
+from paraloom.cli.output import written
 from paraloom.core.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -59,11 +59,8 @@ def _canonicalize(
         check=api.check_english if check_languages else None,
         report=print_form if printing else None,
     )
-    if as_json and not printing:
-        typer.echo(as_written(output, **{name: value for name, value in result.to_dict().items() if name != "output"}))
-        return
-    typer.echo(result.format(), err=True)
-    conclude(output, rows=False)
+    figures = {name: value for name, value in result.to_dict().items() if name != "output"}
+    written(output, figures, result.format(), as_json=as_json and not printing, rows=False)
 
 
 def _source(texts: list[str]) -> str | list[str]:

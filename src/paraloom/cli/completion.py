@@ -2,40 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from paraloom import api
 
 
-def complete_translator(incomplete: str) -> list[str]:
-    """Names of bundled and cached translators that begin so."""
-    return _models("translator", incomplete)
+def _models(kind: str) -> Callable[[str], list[str]]:
+    """What completes the name of a bundled or cached model of a kind.
 
-
-def complete_encoder(incomplete: str) -> list[str]:
-    """Names of bundled encoders that begin so.
-
-    >>> complete_encoder("english-")
+    >>> _models("encoder")("english-")
     ['english-small']
     """
-    return _models("encoder", incomplete)
+
+    def complete(incomplete: str) -> list[str]:
+        models = api.list_models()
+        return [model.name for model in models if model.kind == kind and model.name.startswith(incomplete)]
+
+    return complete
 
 
-def complete_paraphraser(incomplete: str) -> list[str]:
-    """Names of bundled paraphrasers that begin so."""
-    return _models("paraphraser", incomplete)
+complete_translator, complete_encoder, complete_paraphraser = map(_models, ("translator", "encoder", "paraphraser"))
 
 
 def complete_decoding(incomplete: str) -> list[str]:
     """Decodings that begin so."""
     known = (
-        "beam:5",
-        "beam:12",
-        "greedy",
-        "sampling",
-        "topk:10",
-        "nucleus:0.95",
-        "nucleus:0.95,nbest=3",
-        "mbr:chrf",
-        "diverse:chrf",
+        *("beam:5", "beam:12", "greedy", "sampling", "topk:10", "nucleus:0.95", "nucleus:0.95,nbest=3"),
+        *("mbr:chrf", "diverse:chrf"),
     )
     return [text for text in known if text.startswith(incomplete)]
 
@@ -59,8 +52,3 @@ def complete_scores(incomplete: str) -> list[str]:
 def complete_stage(incomplete: str) -> list[str]:
     """Kinds of stages that begin so."""
     return [stage.use for stage in api.describe_stages() if stage.use.startswith(incomplete)]
-
-
-def _models(kind: str, incomplete: str) -> list[str]:
-    models = api.list_models()
-    return [model.name for model in models if model.kind == kind and model.name.startswith(incomplete)]

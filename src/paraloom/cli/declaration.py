@@ -186,30 +186,28 @@ def _place(one: Parameter) -> tuple[bool, bool, bool]:
 def parameter(name: str, annotation: object, default: object, help_: str, positional: bool = False) -> Parameter:
     """A parameter of a function, or a field of a stage, as an option or argument."""
     shared = SHARED.get(name, {})
-    said = (shared.get("help", ""), help_) if name in GENERAL else (help_, shared.get("help", ""))
-    base: dict[str, Any] = {"help": said[0] or said[1], "flags": _flags(name, shared)}
+    base = _kind(list(_parts(annotation)))
+    is_on = base["kind"] == "flag" and default is True
+    flags = () if positional and name != "output" else _flags(name, shared, is_on)
+    base |= {key: value for key, value in shared.items() if key not in ("flags", "help")}
+    help_ = _help(name, help_, shared, bool(flags))
+    if base["repeated"] and flags and not base.get("separated") and "Repeatable" not in help_:
+        help_ += " Repeatable."
     required = default is inspect.Parameter.empty or default is MISSING
-    base["default"] = REQUIRED if required else plain(default)
-    if positional and name != "output":
-        base["flags"] = ()
-    parts = list(_parts(annotation))
-    base |= _kind(parts)
-    if base["kind"] == "flag" and base["flags"] and default is True and "/" not in base["flags"][0]:
-        base["flags"] = (f"{base['flags'][0]}/--no-{base['flags'][0][2:]}",)
-    if shared.get("role") == "pairs" and not base["flags"]:
-        base["help"] = shared["help"]
-    if name == "output" or (name == "folder" and "-o" in base["flags"]):
-        base["role"] = "output"
-    for key in ("complete", "panel", "metavar", "choices", "kind", "role", "repeated"):
-        if key in shared:
-            base[key] = shared[key]
-    if base["repeated"] and base["flags"] and not base.get("separated") and "Repeatable" not in base["help"]:
-        base["help"] += " Repeatable."
-    return Parameter(name=name, **base)
+    return Parameter(name=name, flags=flags, help=help_, default=REQUIRED if required else plain(default), **base)
 
 
-def _flags(name: str, shared: Mapping[str, Any]) -> tuple[str, ...]:
-    return tuple(shared["flags"]) if "flags" in shared else (f"--{name.strip('_').replace('_', '-')}",)
+def _flags(name: str, shared: Mapping[str, Any], is_on: bool) -> tuple[str, ...]:
+    """The names of an option; of a flag that is on without it, that which turns it off."""
+    flags = shared.get("flags", (f"--{name.strip('_').replace('_', '-')}",))
+    return (f"{flags[0]}/--no-{flags[0][2:]}",) if is_on and "/" not in flags[0] else tuple(flags)
+
+
+def _help(name: str, said: str, shared: Mapping[str, Any], is_option: bool) -> str:
+    """What the function says, or what is said once of all options, or arguments, of this name."""
+    once: str = shared.get("help", "")
+    is_general = name in GENERAL or (shared.get("role") == "pairs" and not is_option)
+    return once or said if is_general else said or once
 
 
 def _parts(annotation: object) -> Iterator[Any]:
@@ -336,8 +334,6 @@ def converted(
             items = [item.strip() for text in value for item in str(text).split(",")]
             value = [item for item in items if item]
         members = list(_parts(annotations.get(name, str)))
-        if {int, str} <= set(members) and isinstance(value, str) and value.lstrip("-").isdecimal():
-            value = int(value)
         try:
             values[name] = _typed(value, members)
         except ValueError:
@@ -359,6 +355,5 @@ def _typed(value: Any, members: Sequence[object]) -> Any:
             return member(value)
     if str not in members and members == [Path]:
         return Path(value)
-    if int in members and str not in members:
-        return int(value)
-    return value
+    is_number = str not in members or value.lstrip("-").isdecimal()
+    return int(value) if int in members and is_number else value

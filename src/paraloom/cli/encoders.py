@@ -12,7 +12,7 @@ import typer
 
 from paraloom import api
 from paraloom.cli.declaration import Command
-from paraloom.cli.output import as_written, conclude, print_figures
+from paraloom.cli.output import as_written, conclude, print_figures, written
 from paraloom.cli.shared import SHARED
 
 ON_LINE = "Stop at a line that is not UTF-8, or reject it into OUTPUT.rejected.jsonl, with the reason."
@@ -28,12 +28,10 @@ def _show_training(result: Any, values: Mapping[str, Any]) -> None:
 
 def _show_encoding(count: int, values: Mapping[str, Any]) -> None:
     encoder, source, output = str(values["encoder"]), str(values["source"]), str(values["output"])
-    if values["as_json"]:
-        typer.echo(as_written(output, vectors=count))
-        return
-    typer.echo(f"{count:,} vectors in {output}")
     searchable = source != "-" and output.endswith(".npy") and count
-    conclude(output, f"search {shlex.join([encoder, source])} --vectors {{output}}" if searchable else "", counted=True)
+    then = f"search {shlex.join([encoder, source])} --vectors {{output}}" if searchable else ""
+    text = f"{count:,} vectors in {output}"
+    written(output, {"vectors": count}, text, then, as_json=values["as_json"], err=False, counted=True)
 
 
 def _show_cosines(cosines: Iterable[float], values: Mapping[str, object]) -> None:
@@ -91,11 +89,8 @@ def _refuse(given: Mapping[str, object], reason: str) -> None:
 
 
 def _show_export(use: str, values: Mapping[str, Any]) -> None:
-    if values["as_json"]:
-        typer.echo(as_written(values["output"], use=use))
-        return
-    typer.echo(use)
-    conclude(values["output"], "" if values["onnx"] else "encode {output} sentences.txt -o vectors.npy", rows=False)
+    then = "" if values["onnx"] else "encode {output} sentences.txt -o vectors.npy"
+    written(values["output"], {"use": use}, use, then, as_json=values["as_json"], err=False, rows=False)
 
 
 _TEACHER = {"metavar": "TEACHER", "role": "input"}
@@ -103,12 +98,9 @@ _TEACHER = {"metavar": "TEACHER", "role": "input"}
 
 def _show_words(result: Any, values: Mapping[str, Any]) -> None:
     vectors, count = f"{values['output']}/vectors.txt.gz", result.stages[-1].figures["words"]
-    if values["as_json"]:
-        typer.echo(as_written(vectors, words=count))
-        return
-    typer.echo(f"{count:,} vectors in {vectors}")
+    text = f"{count:,} vectors in {vectors}"
     training = f"train encoder --pairs pairs.parquet --vectors {shlex.quote(str(values['output']))} -o encoder"
-    conclude(vectors, training, counted=True)
+    written(vectors, {"words": count}, text, training, as_json=values["as_json"], err=False, counted=True)
 
 
 DECLARED = [

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from typing import Any
 
 import typer
 
 from paraloom import api
 from paraloom.cli.declaration import Command
-from paraloom.cli.output import print_result
+from paraloom.cli.output import show_figures
 
 _ENCODERS = {"metavar": "ENCODER...", "complete": "complete_encoder"}
 
@@ -27,10 +26,6 @@ def _evaluate_similarity(*, published: bool = False, as_json: bool = False, **op
     typer.echo(json.dumps(table.to_dict(), ensure_ascii=False) if as_json else table.format(published=published))
 
 
-def _show_lookalikes(result: Any, values: Mapping[str, Any]) -> None:
-    print_result(result, values["as_json"])
-
-
 DECLARED = [
     Command(
         name="evaluate scores",
@@ -45,7 +40,7 @@ DECLARED = [
     Command(
         name="evaluate lookalikes",
         of="evaluate_lookalikes",
-        show=_show_lookalikes,
+        show=show_figures,
         leave_out="changed sample",
         flags={"scores": "--with"},
         settings={

@@ -14,6 +14,7 @@ from importlib import import_module
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from paraloom.cli import completion, front_page
 from paraloom.cli.moved import MOVED, MovedCommands
@@ -96,6 +97,18 @@ def built(name: str) -> Any:
     return parser
 
 
+class CheckedCommand(TyperCommand):
+    """A command whose messages about values do not name the kind of a Python exception."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the arguments; of a message that pydantic wrote the prefix is left out."""
+        try:
+            return super().parse_args(ctx, args)
+        except typer.BadParameter as error:
+            error.message = error.message.removeprefix("Value error, ")
+            raise
+
+
 def _command(name: str) -> Any:
     entry, first = entries()[name], name.split()[0]
     path = name.split()
@@ -115,7 +128,7 @@ def _command(name: str) -> Any:
     panel = front_page.MODULES[entry["module"]] if len(path) == 1 else None
     hidden = first in front_page.HIDDEN
     settings = {"help": entry["help"], "epilog": _general(name), "rich_help_panel": panel, "hidden": hidden}
-    app.command(path[-1], **settings)(run)
+    app.command(path[-1], cls=CheckedCommand, **settings)(run)
     parser: Any = typer.main.get_command(app)
     parser.context_settings = {"help_option_names": ["-h", "--help"]}
     return parser

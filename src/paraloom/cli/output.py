@@ -45,6 +45,26 @@ def conclude(output: str | Path, then: str = "", *, counted: bool = False, rows:
         suggest(then.replace("{output}", shlex.quote(str(output))))
 
 
+def written(
+    output: str | Path,
+    figures: Mapping[str, Any],
+    text: str = "",
+    then: str = "",
+    *,
+    as_json: bool,
+    err: bool = True,
+    counted: bool = False,
+    rows: bool = True,
+) -> None:
+    """What a command says of what it wrote: figures as JSON, or else a text, on stderr or not, and `conclude`."""
+    if as_json:
+        typer.echo(as_written(output, **figures))
+        return
+    if text:
+        typer.echo(text, err=err)
+    conclude(output, then, counted=counted, rows=rows)
+
+
 def suggest(command: str) -> None:
     """The next likely command, after `paraloom`, on stderr."""
     typer.echo(f"\nNext: paraloom {command}", err=True)
@@ -105,6 +125,11 @@ def show(result: Any, values: Mapping[str, Any], then: str = "") -> None:
         print_result(result, as_json)
         if output is not None and not as_json:
             conclude(output, then)
+
+
+def show_figures(result: Any, values: Mapping[str, Any]) -> None:
+    """A result with figures, of a command whose output is not shown."""
+    print_result(result, values["as_json"])
 
 
 def print_result(result: Any, as_json: bool) -> None:

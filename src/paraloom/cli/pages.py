@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import sys
 import tempfile
-import webbrowser
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -80,8 +77,8 @@ def _serve(server: reports.ExploreServer, browser: bool) -> None:
     """Open the page in a browser where there is one, and answer until Ctrl-C."""
     with tempfile.TemporaryDirectory() as private:
         typer.echo(f"{server.url}\nStop with Ctrl-C.")
-        if browser and (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY") or sys.platform == "darwin"):
-            webbrowser.open(reports.launcher(server, Path(private)).as_uri())
+        if browser:
+            reports.open_browser(server, Path(private))
         with suppress(KeyboardInterrupt):
             server.serve_forever()
 

@@ -16,10 +16,11 @@ import paraloom.web as reports
 from paraloom import api
 from paraloom.bundled import BUNDLED
 from paraloom.cli.declaration import Command
-from paraloom.cli.output import as_written, conclude, print_run, suggest, time_taken
+from paraloom.cli.output import as_written, conclude, print_run, suggest, time_taken, written
 from paraloom.cli.shared import TRANSLATOR
 from paraloom.core.errors import ConfigError
 from paraloom.core.progress import format_duration
+from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.shard import OnError
 
 
@@ -72,11 +73,7 @@ def _score(
         records = api.score_records(
             pairs, output, **paths, engine=engine, workers=workers, on_error=on_error, **scoring
         )
-        if as_json:
-            typer.echo(as_written(output, **records.to_dict()))
-            return
-        typer.echo(records.format(), err=True)
-        conclude(output, rows=False)
+        written(output, records.to_dict(), records.format(), as_json=as_json, rows=False)
         return
     read = api.read_pairs(pairs, src_column=src_column, tgt_column=tgt_column, on_error=on_error)
     result = read.score(**scoring).write(output, engine=engine, workers=workers, on_error=on_error)
@@ -122,11 +119,17 @@ def _filter(
     result = kept.write(output, engine=engine, workers=workers, on_error=on_error)
     enough = result.stages[-1].counts.out >= api.FEW_PAIRS
     print_run(result, output, "train encoder --pairs {output} -o encoder" if enough else "explore {output}", as_json)
-    scoring = [stage for stage in result.stages[:-1] if stage.name.partition("-")[0] == "score"]
-    if not as_json and scoring and criteria.get("preset"):
-        seconds = format_duration(sum(stage.seconds for stage in scoring))
+    if not as_json:
+        _explain(result, pairs, bool(criteria.get("preset")))
+
+
+def _explain(result: RunResult, pairs: str, has_preset: bool) -> None:
+    """Say what the scores of a preset took, and why no pair was kept."""
+    scoring = [stage.seconds for stage in result.stages[:-1] if stage.name.partition("-")[0] == "score"]
+    if scoring and has_preset:
+        seconds = format_duration(sum(scoring))
         typer.echo(f"\nThe scores of the preset were computed first, {seconds} of work.", err=True)
-    if not as_json and not result.stages[-1].counts.out and (why := api.explain_empty_filter(result, pairs)):
+    if not result.stages[-1].counts.out and (why := api.explain_empty_filter(result, pairs)):
         typer.echo(f"\n{why}", err=True)
 
 

@@ -86,13 +86,9 @@ def _run(
         return
     if summary:
         typer.echo(f"{output}: {summary}")
-    rows = sum(len(table.rows) for table in finished)
-    count = f"{len(finished)} table{'' if len(finished) == 1 else 's'}"
-    typer.echo(f"\n{count} with {rows} row{'' if rows == 1 else 's'}, as .md and .json", err=True)
-    if recipe is not None:
-        conclude(output, rows=False)
-        return
-    loop = options.get("loop")
+    count, rows = len(finished), sum(len(table.rows) for table in finished)
+    typer.echo(f"\n{count} table{'s' * (count != 1)} with {rows} row{'s' * (rows != 1)}, as .md and .json", err=True)
+    loop = options.get("loop") if recipe is None else None
     conclude(output, f"explore {shlex.quote(str(loop))}" if loop else "", rows=False)
 
 

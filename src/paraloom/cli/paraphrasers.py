@@ -12,22 +12,32 @@ import typer
 from paraloom import api
 from paraloom.cli.declaration import Command
 from paraloom.cli.output import as_written, time_taken
+from paraloom.pipeline.shard import OnError
 
 _SHOWN = 3
 """Texts of an output that are shown, with their paraphrases."""
 
 
-def _paraphrase(*, plan: bool = False, as_json: bool = False, **options: Any) -> None:
+def _paraphrase(
+    *,
+    plan: bool = False,
+    as_json: bool = False,
+    engine: str = "local",
+    workers: int | None = None,
+    on_error: OnError = "stop",
+    seed: int = 1,
+    **options: Any,
+) -> None:
     """Paraphrase texts or files, or measure what it will take.
 
     Args:
         plan: Measure on two samples what it will take: requests, tokens, cost, time, memory, disk.
     """
     if plan:
-        forecast = api.plan_paraphrases(**options)
+        forecast = api.plan_paraphrases(**options, workers=workers, on_error=on_error, seed=seed)
         typer.echo(json.dumps(forecast.to_dict()) if as_json else forecast.format())
         return
-    result = api.paraphrase_files(**options)
+    result = api.paraphrase_files(**options, engine=engine, workers=workers, on_error=on_error, seed=seed)
     _show_paraphrases(result, {"output": options.get("output", "-"), "as_json": as_json})
 
 
@@ -101,7 +111,7 @@ DECLARED = [
     Command(
         name="paraphrase",
         run=_paraphrase,
-        of="paraphrase_files",
+        of="paraloom.api.paraphrasing:paraphrase_stages",
         leave_out="height decode",
         everyday="paraphraser output text n preset meaning difference change template like plan as_json",
         flags={"texts": "", "n": "-n"},

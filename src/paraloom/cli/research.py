@@ -13,7 +13,7 @@ import typer
 import paraloom.web as reports
 from paraloom import papers
 from paraloom.cli.declaration import Command
-from paraloom.cli.output import as_written, conclude, print_figures, print_result
+from paraloom.cli.output import print_figures, print_result, written
 from paraloom.cli.values import named_models
 
 if TYPE_CHECKING:
@@ -47,11 +47,8 @@ def _augment(
     folder = Path(output or Path("runs") / name)
     result = papers.run_experiment(path, folder, small=small, report=partial(typer.echo, err=as_json), **options)
     page = reports.write_report(folder, folder / "report.html")
-    if as_json:
-        typer.echo(as_written(folder, report=page, methods=[row.to_dict() for row in result.methods]))
-        return
-    typer.echo(f"Report: {page}")
-    conclude(folder, "explore {output}", rows=False)
+    figures = {"report": page, "methods": [row.to_dict() for row in result.methods]}
+    written(folder, figures, f"Report: {page}", "explore {output}", as_json=as_json, err=False, rows=False)
 
 
 def _selftrain(
@@ -66,11 +63,9 @@ def _selftrain(
     folder = Path(output or Path("runs") / papers.read_loop(path)[0])
     rounds = papers.selftrain(path, folder, workers=workers, report=partial(typer.echo, err=as_json))
     page = reports.write_report(folder, folder / "report.html")
-    if as_json:
-        typer.echo(as_written(folder, report=page, rounds=rounds))
-        return
-    typer.echo(f"Report: {page}")
-    conclude(folder, f"papers run all --loop {{output}} -o {shlex.quote(f'{folder}-tables')}", rows=False)
+    figures = {"report": page, "rounds": rounds}
+    then = f"papers run all --loop {{output}} -o {shlex.quote(f'{folder}-tables')}"
+    written(folder, figures, f"Report: {page}", then, as_json=as_json, err=False, rows=False)
 
 
 def _show_phrases(result: RunResult, values: Mapping[str, Any]) -> None:
@@ -79,10 +74,8 @@ def _show_phrases(result: RunResult, values: Mapping[str, Any]) -> None:
 
 def _show_exemplars(count: int, values: Mapping[str, Any]) -> None:
     output = values["output"]
-    if values["as_json"]:
-        typer.echo(as_written(output, rows=count))
-        return
-    conclude(output, "research evaluate-exemplars PARAPHRASER {output}" if Path(output).suffix == ".parquet" else "")
+    then = "research evaluate-exemplars PARAPHRASER {output}" if Path(output).suffix == ".parquet" else ""
+    written(output, {"rows": count}, then=then, as_json=values["as_json"])
 
 
 def _evaluate_control(*, beside: list[str] | None = None, as_json: bool = False, **options: Any) -> None:
@@ -116,12 +109,6 @@ _PARAPHRASER: dict[str, dict[str, Any]] = {
 }
 
 
-def _show_contamination(result: Any, values: Mapping[str, Any]) -> None:
-    print_result(result, values["as_json"])
-    if values["output"] is not None and not values["as_json"]:
-        conclude(values["output"])
-
-
 DECLARED = [
     Command(
         name="research decontaminate",
@@ -131,7 +118,6 @@ DECLARED = [
             "train": {"metavar": "TRAIN...", "role": "input"},
             "against": {"separated": False, "metavar": "TEST", "help": "A test set. Repeatable."},
         },
-        show=_show_contamination,
         help="Find the test text in training text: equal texts, 13 and 8 words in a row, near-duplicates; with -o, "
         "leave it out.",
         examples=("train.tsv --against test.tsv -o clean.tsv",),

@@ -16,26 +16,19 @@ import paraloom.web as reports
 from paraloom.api.travelling_warnings import repeat_warnings, warnings_of_result
 from paraloom.api.yields import warn_of_yield
 from paraloom.cli.declaration import Command
-from paraloom.cli.output import as_written, conclude, outlook, print_result
+from paraloom.cli.output import conclude, outlook, show_figures, written
 from paraloom.core.remote_files import is_url, local_copy
 
 if TYPE_CHECKING:
-    from paraloom.api.publishing import Published
     from paraloom.api.quickstart import Quickstart
 
 
 def _show_quickstart(result: Quickstart, values: Mapping[str, Any]) -> None:
     folder = Path(values["folder"])
     page = reports.write_report(folder, folder / "report.html")
-    if values["as_json"]:
-        typer.echo(as_written(folder, report=page, **result.to_dict(), **result.run.to_dict()))
-        return
-    typer.echo(f"{result.run.with_reasons().format()}\n\n{result.format()}\nReport: {page}")
-    conclude(folder, "explore {output}", rows=False)
-
-
-def _show_published(result: Published, values: Mapping[str, Any]) -> None:
-    print_result(result, values["as_json"])
+    figures = {"report": page, **result.to_dict(), **result.run.to_dict()}
+    text = f"{result.run.with_reasons().format()}\n\n{result.format()}\nReport: {page}"
+    written(folder, figures, text, "explore {output}", as_json=values["as_json"], err=False, rows=False)
 
 
 def _run(
@@ -133,7 +126,7 @@ DECLARED = [
         name="publish",
         of="publish",
         settings={"run": {"metavar": "RUN"}},
-        show=_show_published,
+        show=show_figures,
         help="Make a data set for the Hugging Face Hub of the last pairs of a run: Parquet and a card. It is uploaded "
         "if the output is hf://datasets/OWNER/NAME.",
         examples=(

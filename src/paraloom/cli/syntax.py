@@ -6,23 +6,18 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-import typer
-
 from paraloom.cli.declaration import Command
-from paraloom.cli.output import as_written, conclude
+from paraloom.cli.output import written
 
 
 def _show_groups(result: Any, values: Mapping[str, Any]) -> None:
-    if values["as_json"]:
-        typer.echo(as_written(values["output"], **asdict(result)))
-        return
-    typer.echo(f"{'group':>5} {'rows':>10} {'share':>7}  root production")
-    for group in result.groups:
-        typer.echo(f"{group.group:>5} {group.rows:>10,} {group.rows / result.rows:>7.1%}  {group.name}")
-    typer.echo(
-        f"{result.rows:,} rows, {result.unparsed:,} without a parse, {result.distinct:,} distinct root productions"
-    )
-    conclude(values["output"], "stages pick-syntax-group", rows=False)
+    lines = [
+        f"{'group':>5} {'rows':>10} {'share':>7}  root production",
+        *(f"{one.group:>5} {one.rows:>10,} {one.rows / result.rows:>7.1%}  {one.name}" for one in result.groups),
+        f"{result.rows:,} rows, {result.unparsed:,} without a parse, {result.distinct:,} distinct root productions",
+    ]
+    text, then = "\n".join(lines), "stages pick-syntax-group"
+    written(values["output"], asdict(result), text, then, as_json=values["as_json"], err=False, rows=False)
 
 
 DECLARED = [

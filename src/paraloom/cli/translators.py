@@ -14,7 +14,7 @@ import typer
 import paraloom.web as reports
 from paraloom import api
 from paraloom.cli.declaration import Command
-from paraloom.cli.output import as_written, conclude, suggest, time_taken
+from paraloom.cli.output import as_written, conclude, suggest, time_taken, written
 from paraloom.core.errors import ConfigError
 
 
@@ -46,11 +46,7 @@ def _translate(*, column: str | None = None, json_lines: bool = False, **options
         raise ConfigError(f"--{unused[0]} is for lines of text", remedy=remedy)
     workers = options.pop("threads", None)
     records = api.translate_records(**options, column=column, workers=workers)
-    if json_lines:
-        typer.echo(as_written(options["output"], **records.to_dict()))
-        return
-    typer.echo(records.format(), err=True)
-    conclude(options["output"], rows=False)
+    written(options["output"], records.to_dict(), records.format(), as_json=json_lines, rows=False)
 
 
 def diversity(

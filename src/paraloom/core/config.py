@@ -14,6 +14,7 @@ from paraloom.core.errors import ConfigError, nearest
 from paraloom.core.remote_files import fetched, is_url
 
 _PLAIN: dict[Any, str] = {str: "text", int: "a whole number", float: "a finite number", bool: "true or false"}
+_NAMED: dict[Any, str] = _PLAIN | {Path: "a path"}
 
 
 class FieldTypeError(Exception):
@@ -111,7 +112,7 @@ _type_hints: dict[type, dict[str, Any]] = {}
 def coerce(value: object, annotation: object, base: Path) -> Any:
     """Convert `value` to what an annotation asks for."""
     origin, parts = get_origin(annotation), get_args(annotation)
-    if annotation is Any or annotation is object or (annotation is NoneType and value is None):
+    if annotation in (Any, object) or (annotation is NoneType and value is None):
         return value
     if origin in (Union, UnionType):
         return _first_match(value, parts, annotation, base)
@@ -137,22 +138,22 @@ def _coerce_items(value: Sequence[object], annotation: object, base: Path) -> ob
 
 
 def _coerce_single(value: object, annotation: object, base: Path) -> object:
-    if get_origin(annotation) is Literal:
-        if any(value == part and type(value) is type(part) for part in get_args(annotation)):
-            return value
-    elif annotation is Path:
-        if is_url(value):
-            return fetched(value)  # type: ignore[arg-type]
-        if isinstance(value, (str, Path)) and str(value):
-            return base / Path(value).expanduser()
-    elif annotation in _PLAIN:
-        if annotation is float and type(value) in (int, float):
-            value = float(value)  # type: ignore[arg-type]
-        if type(value) is annotation and (not isinstance(value, float) or math.isfinite(value)):
-            return value
-    elif isinstance(annotation, type) and get_origin(annotation) is None and isinstance(value, annotation):
+    if annotation is Path and isinstance(value, (str, Path)) and str(value):
+        return fetched(value) if is_url(value) else base / Path(value).expanduser()
+    if annotation is float and type(value) is int:
+        value = float(value)
+    if annotation is not Path and _fits(value, annotation):
         return value
     raise _mismatch(value, annotation)
+
+
+def _fits(value: object, annotation: object) -> bool:
+    """Whether a value is what an annotation without parts asks for."""
+    if get_origin(annotation) is Literal:
+        return any(value == part and type(value) is type(part) for part in get_args(annotation))
+    if annotation in _PLAIN:
+        return type(value) is annotation and (not isinstance(value, float) or math.isfinite(value))
+    return isinstance(annotation, type) and get_origin(annotation) is None and isinstance(value, annotation)
 
 
 def _mismatch(value: object, annotation: object) -> FieldTypeError:
@@ -162,15 +163,12 @@ def _mismatch(value: object, annotation: object) -> FieldTypeError:
 def describe_type(annotation: object) -> str:
     """Type that an annotation asks for, in words."""
     origin, parts = get_origin(annotation), get_args(annotation)
-    if annotation in _PLAIN:
-        return _PLAIN[annotation]
-    if annotation is Path:
-        return "a path"
+    if annotation in _NAMED:
+        return _NAMED[annotation]
     if origin is Literal:
         return " or ".join(repr(part) for part in parts)
     if origin in (Union, UnionType):
-        reference = next((part.type_description for part in parts if hasattr(part, "type_description")), None)
-        return reference or " or ".join(describe_type(part) for part in parts if part is not NoneType)
+        return _describe_union(parts)
     if origin is list or (origin is tuple and parts[-1] is Ellipsis):
         return f"a list of {_plural(describe_type(parts[0]))}"
     if origin is tuple:
@@ -178,6 +176,12 @@ def describe_type(annotation: object) -> str:
     if origin in (dict, Mapping):
         return f"a table of {_plural(describe_type(parts[1]))}"
     return str(getattr(annotation, "type_description", None) or getattr(annotation, "__name__", annotation))
+
+
+def _describe_union(parts: Sequence[object]) -> str:
+    """One of several types, in words; a reference, which may be several things, by its own."""
+    reference = next((part.type_description for part in parts if hasattr(part, "type_description")), None)
+    return reference or " or ".join(describe_type(part) for part in parts if part is not NoneType)
 
 
 def _first_match(value: object, parts: tuple[object, ...], annotation: object, base: Path) -> object:

@@ -308,8 +308,7 @@ def estimate_run(
         small = _measure(definition, steps, thirds, Path(folder) / "small", workers, _STEPS // 3)
         large = _measure(definition, steps, samples, Path(folder) / "large", workers, _STEPS)
         more = any(largest[name].sampled > sample.sampled for name, sample in samples.items())
-        asked = any(stage.figures.get("requests") for stage in large.stages.values())
-        if more and not asked and _expected_seconds(small, large) < _LONGEST:
+        if more and not large.asked and _expected_seconds(small, large) < _LONGEST:
             samples, small = largest, large
             large = _measure(definition, steps, samples, Path(folder) / "largest", workers, 10 * _STEPS)
     stages: list[StageEstimate] = []
@@ -318,7 +317,7 @@ def estimate_run(
     worked = sum(s.seconds / (workers if s.kind == "map" else 1) for s in large.stages.values())
     start = max(0.0, large.wall - worked)
     busy = start + sum(s.seconds for s in large.stages.values())
-    slowed = 1.0 if asked else max(1.0, busy / large.processor)
+    slowed = 1.0 if large.asked else max(1.0, busy / large.processor)
     took = time.monotonic() - started
     return RunEstimate(definition.name, workers, tuple(stages), took, peak_memory(), start=start, slowed=slowed)
 
@@ -349,6 +348,11 @@ class _Measured:
     wall: float = 0.0
     processor: float = 1.0  # Seconds of processors that it took, those of its workers included
     decoded: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def asked(self) -> bool:
+        """Whether a stage asked an endpoint."""
+        return any(stage.figures.get("requests") for stage in self.stages.values())
 
 
 def _measure(

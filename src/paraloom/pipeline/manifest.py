@@ -110,20 +110,28 @@ class Manifest:
 
 def is_record(kind: str, record: object) -> bool:
     """True if a record has what is read of its kind, with the right types; raises KeyError or TypeError, too."""
-    if not isinstance(record, dict):
-        return False
-    if kind == "survey":
-        return isinstance(record["key"], str) and "value" in record
-    if kind == "shard":
-        shard = ShardRecord.from_dict(record)
-        texts: list[object] = [shard.name, shard.key, shard.columns]
-        return _are_measures(record) and _are_files(record) and all(isinstance(text, str) for text in texts)
-    if kind != "end":
-        return True
+    check = _CHECKS.get(kind)
+    return isinstance(record, dict) and (check is None or check(record))
+
+
+def _is_survey(record: Mapping[str, Any]) -> bool:
+    return isinstance(record["key"], str) and "value" in record
+
+
+def _is_shard(record: Mapping[str, Any]) -> bool:
+    shard = ShardRecord.from_dict(record)
+    texts: list[object] = [shard.name, shard.key, shard.columns]
+    return _are_measures(record) and _are_files(record) and all(isinstance(text, str) for text in texts)
+
+
+def _is_end(record: Mapping[str, Any]) -> bool:
     artifact = isinstance(record.get("output"), str)
     corpus = "files" in record and _are_files(record) and isinstance(record["kind"], str) and "counts" in record
     shards = isinstance(record.get("shards", 0), int) and isinstance(record.get("figures", {}), dict)
     return isinstance(record["key"], str) and (artifact or corpus) and shards and _are_measures(record)
+
+
+_CHECKS = {"survey": _is_survey, "shard": _is_shard, "end": _is_end}
 
 
 def _are_files(record: Mapping[str, object]) -> bool:

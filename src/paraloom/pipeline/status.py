@@ -96,29 +96,23 @@ class RunStatus:
         return "\n".join(lines)
 
     def _headline(self) -> str:
-        after = "" if self.seconds is None else f" after {format_duration(self.seconds)}"
-        match self.state:
-            case "running":
-                lasted = "" if self.seconds is None else f" for {format_duration(self.seconds + (self.age or 0))}"
-                process = f", process {self.process} on {self.host}" if self.process else ""
-                silent = self.age is not None and self.age > _SILENT
-                return f"running{lasted}{process}" + (
-                    f"; no sign of life for {format_duration(self.age or 0)}: suspended, or its disk does not answer"
-                    if silent
-                    else ""
-                )
-            case "done":
-                to_do = any(stage.state == "to do" for stage in self.stages)
-                took = "" if self.seconds is None else f" in {format_duration(self.seconds)}"
-                return f"done{took}" + (", as far as it was to run (--until)" if to_do else "")
-            case "failed":
-                return f"failed{after}; when that is fixed, the same command resumes"
-            case "interrupted":
-                return f"interrupted{after}; the same command resumes"
-            case "killed":
-                ago = "" if self.age is None else f" ({format_duration(self.age)} ago)"
-                return f"killed{after}{ago}; the same command resumes"
-        return "stopped; the same command resumes"
+        if self.state == "running":
+            return self._running()
+        lasted = "" if self.seconds is None else format_duration(self.seconds)
+        if self.state == "done":
+            to_do = any(stage.state == "to do" for stage in self.stages)
+            return f"done{lasted and f' in {lasted}'}{', as far as it was to run (--until)' * to_do}"
+        after = f" after {lasted}" if lasted and self.state != "stopped" else ""
+        ago = f" ({format_duration(self.age)} ago)" if self.state == "killed" and self.age is not None else ""
+        fixed = "when that is fixed, " if self.state == "failed" else ""
+        return f"{self.state}{after}{ago}; {fixed}the same command resumes"
+
+    def _running(self) -> str:
+        age = self.age or 0
+        lasted = "" if self.seconds is None else f" for {format_duration(self.seconds + age)}"
+        process = f", process {self.process} on {self.host}" if self.process else ""
+        silent = f"; no sign of life for {format_duration(age)}: suspended, or its disk does not answer"
+        return f"running{lasted}{process}{silent if age > _SILENT else ''}"
 
     def _position(self) -> str:
         if self.stage is None:

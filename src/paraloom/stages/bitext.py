@@ -24,6 +24,7 @@ from paraloom.core.stage_cache import cached_per_stage
 from paraloom.io import Corpus, read_lines, read_pairs
 from paraloom.io.bitext import UNKNOWN
 from paraloom.io.compression import decode, read_raw_lines, without_compression
+from paraloom.io.corpus import DESCRIPTION
 from paraloom.io.formats import csv
 from paraloom.io.formats.names import is_dataset, sides
 from paraloom.io.shards import ROW_GROUP_ROWS, WARNINGS, open_shard, read_batches
@@ -344,6 +345,14 @@ def columns_of_file(path: Path) -> list[str]:
         return first.split("\t") if kind == ".tsv" else list(json.loads(first))
     except (ValueError, TypeError, RecursionError, ParaloomError):
         return []
+
+
+def columns_of(source: str | Path) -> list[str]:
+    """The columns of a corpus folder or of a file; none of a file that does not exist."""
+    if (Path(source) / DESCRIPTION).is_file():
+        names: list[str] = Corpus.open(source).schema.names
+        return names
+    return columns_of_file(Path(source))
 
 
 def check_lines(path: Path) -> None:

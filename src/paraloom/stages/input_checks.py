@@ -78,7 +78,7 @@ def check_languages(sample: SampledRows, column: str, direction: Direction, refe
     columns = [column, *([reference] if reference else [])]
     identified = {name: sample_language(sample.columns[name]).language for name in columns}
     source = identified[column]
-    other = identified[reference] if reference else None
+    other = identified.get(reference)
     translator = f"the translator translates {direction}"
     sides = " and ".join(f"'{name}' is {language_name(identified[name])}" for name in columns)
     if reference and source and source == other and (direction.source is None or direction.source != direction.target):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, fields, replace
+from itertools import product
 from pathlib import Path
 from typing import ClassVar, Literal
 
@@ -35,7 +37,7 @@ from paraloom.stages.paraphraser_networks import (
     sentence_trees,
     train_network,
 )
-from paraloom.stages.translators import card_facts
+from paraloom.stages.translators import card_facts, held_out_share
 from paraloom.syntax.parsers.loading import check_name, load_parser
 from paraloom.text.language_names import language_code
 
@@ -95,7 +97,7 @@ class TrainParaphraser(TranslatorConfig, ControlConfig, RecurrentConfig, ScpnCon
     version: ClassVar[str] = "2"  # Examples with nothing to move are other draws than before.
     optional_fields: ClassVar[tuple[str, ...]] = (
         *("sentences", "unmoved_share", "network", "init_from", "noise"),
-        *(field.name for kind in (RecurrentConfig, ScpnConfig) for field in fields(kind)),
+        *(one.name for kind in (RecurrentConfig, ScpnConfig) for one in fields(kind)),
     )
 
     pairs: tuple[Ref, ...]
@@ -140,76 +142,93 @@ class TrainParaphraser(TranslatorConfig, ControlConfig, RecurrentConfig, ScpnCon
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Count templates, write the examples, train, and write the model card."""
-        corpora = [Corpus.open(path) for path in context.paths("pairs")]
-        sentences = [Corpus.open(path) for path in context.paths("sentences")]
-        for corpus, names in [*((corpus, TREES) for corpus in corpora), *((corpus, (TREE,)) for corpus in sentences)]:
-            for name in names:
-                if name not in corpus.schema.names:
-                    raise DataError(
-                        f"column '{name}' not found{nearest(name, corpus.schema.names)}",
-                        file=corpus.folder,
-                        remedy="Add trees with a stage 'parse', or with `paraloom research parse`.",
-                    )
-        rows = sum(corpus.rows for corpus in corpora)
-        if rows < 2 * self.held_out or not rows:
-            raise DataError(
-                f"cannot hold out {self.held_out} of {rows} pairs: that is more than half",
-                remedy="Give more pairs, or lower 'held_out'.",
-            )
-        share = self.held_out / rows
-        table, labels, same = TemplateTable(), set[str](), Counter[bool]()
-        tags, phrases = set[str](), set[str]()
-        for _, pairs in parsed_pairs(corpora):
-            training = [pair for pair in pairs if not is_held_out(pair.paraphrase, share)]
-            for swapped in self._directions:
-                table.add(pair.swapped() if swapped else pair for pair in training)
-            labels |= labels_of_trees(pairs)
-            if self.network == SCPN:
-                tags, phrases = (a | b for a, b in zip((tags, phrases), parse_network().tags(pairs), strict=True))
-            same.update(same_template(pair) for pair in training if pair.source != pair.paraphrase)
-        if not table.counts:
+        corpora = _with_trees(context.paths("pairs"), TREES)
+        sentences = _with_trees(context.paths("sentences"), (TREE,))
+        share = held_out_share(
+            sum(corpus.rows for corpus in corpora), self.held_out, "Give more pairs, or lower 'held_out'."
+        )
+        trees = self._count_trees(corpora, share)
+        if not trees.table.counts:
             raise DataError("no pair has a tree", file=corpora[0].folder, remedy="Check the columns of the trees.")
 
         control = base_config(ControlConfig, self)
         scpn, scratch = base_config(ScpnConfig, self), folder / "checkpoint"
-        rate = same_template_rate(same[True], same[False], self.same_template_share)
+        rate = same_template_rate(trees.same[True], trees.same[False], self.same_template_share)
         writer = ExampleWriter(self.network, control, scpn, self._directions, share, rate, context.seed)
         counts = writer.write(corpora, scratch)
         if sentences:
-            for trees in sentence_trees(sentences):
-                labels |= labels_of_trees(ParsedPair(text, text, None, tree) for text, tree in trees)
+            for batch in sentence_trees(sentences):
+                trees.labels |= labels_of_trees(ParsedPair(text, text, None, tree) for text, tree in batch)
             counts |= writer.write_sentences(sentences, scratch, unmoved_share=self.unmoved_share)
         initial = context.inputs.get("init_from")
         if initial is not None:
-            labels |= set(ParaphraserSettings.load(initial).labels)
-        tokens = special_tokens(labels)
-        config = replace(base_config(TranslatorConfig, self), special_tokens=tokens)
+            trees.labels |= set(ParaphraserSettings.load(initial).labels)
+        config = replace(base_config(TranslatorConfig, self), special_tokens=special_tokens(trees.labels))
         recurrent = base_config(RecurrentConfig, self)
         job = NetworkTraining(scratch, config, recurrent, scpn, folder, context.seed, initial)
         figures = train_network(self.network, job)
-        table.save(folder)
+        trees.table.save(folder)
         filled = [corpus for corpus in corpora if corpus.rows]
-        languages = next(filled[0].batches(["tgt_lang"])).column("tgt_lang")
-        language = language_code(str(languages[0])) or ""
-        settings = ParaphraserSettings(tuple(sorted(labels)), control, self.parser_name, language, self.network)
-        if self.network == SCPN:
-            only = tuple(sorted(tags - phrases))
-            settings = replace(settings, max_parse_labels=self.max_parse_labels, tags=only)
-        settings.save(folder)
+        self._settings(trees, control, filled[0]).save(folder)
         if "parser" in context.inputs:
             shutil.copytree(context.inputs["parser"], folder / PARSER_FOLDER, dirs_exist_ok=True)
-        figures |= {**counts, "same_template_pairs": same[True], "templates": len(table.counts), "labels": len(labels)}
-        self._card(folder, filled, figures)
+        templates, labels = len(trees.table.counts), len(trees.labels)
+        figures |= {**counts, "same_template_pairs": trees.same[True], "templates": templates, "labels": labels}
+        write_card(folder, title=self.title, facts=card_facts(corpora, self.license, figures), text=self.description)
         return figures
+
+    def _count_trees(self, corpora: Sequence[Corpus], share: float) -> _Trees:
+        """The labels of all pairs, and the templates of those that are not held out."""
+        trees = _Trees()
+        for _, pairs in parsed_pairs(corpora):
+            training = [pair for pair in pairs if not is_held_out(pair.paraphrase, share)]
+            for swapped in self._directions:
+                trees.table.add(pair.swapped() if swapped else pair for pair in training)
+            trees.labels |= labels_of_trees(pairs)
+            if self.network == SCPN:
+                tags, phrases = parse_network().tags(pairs)
+                trees.tags |= tags
+                trees.phrases |= phrases
+            trees.same.update(same_template(pair) for pair in training if pair.source != pair.paraphrase)
+        return trees
+
+    def _settings(self, trees: _Trees, control: ControlConfig, corpus: Corpus) -> ParaphraserSettings:
+        """The settings of the paraphraser, whose language is that of a corpus."""
+        language = language_code(str(next(corpus.batches(["tgt_lang"])).column("tgt_lang")[0])) or ""
+        labels = tuple(sorted(trees.labels))
+        settings = ParaphraserSettings(labels, control, self.parser_name, language, self.network)
+        if self.network != SCPN:
+            return settings
+        return replace(settings, max_parse_labels=self.max_parse_labels, tags=tuple(sorted(trees.tags - trees.phrases)))
 
     @property
     def _directions(self) -> tuple[bool, ...]:
         """Whether a pair is swapped, for each example that it gives."""
         return {"both": (False, True), "src-tgt": (False,), "tgt-src": (True,)}[self.direction]
 
-    def _card(self, folder: Path, corpora: list[Corpus], figures: dict[str, Json]) -> None:
-        facts = card_facts(corpora, self.license, figures)
-        write_card(folder, title=self.title, facts=facts, text=self.description)
+
+@dataclass
+class _Trees:
+    """What the trees of pairs have: templates, labels, how often both sides are alike, and of SCPN labels of words."""
+
+    table: TemplateTable = field(default_factory=TemplateTable)
+    labels: set[str] = field(default_factory=set)
+    same: Counter[bool] = field(default_factory=Counter)
+    tags: set[str] = field(default_factory=set)
+    phrases: set[str] = field(default_factory=set)
+
+
+def _with_trees(folders: Iterable[Path], columns: Sequence[str]) -> list[Corpus]:
+    """Corpora that have columns of trees."""
+    corpora = [Corpus.open(folder) for folder in folders]
+    for corpus, name in product(corpora, columns):
+        if name not in corpus.schema.names:
+            raise DataError(
+                f"column '{name}' not found{nearest(name, corpus.schema.names)}",
+                file=corpus.folder,
+                remedy="Add trees with a stage 'parse', or with `paraloom research parse`.",
+            )
+    return corpora
 
 
 def open_paraphraser(folder: str | Path, *, parser: str | Path | ParserLike | None = None) -> ControlledParaphraser:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple
 
@@ -15,7 +16,7 @@ from paraloom.bundled import JUDGE_MODEL, bundled_path
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.protocols import CorpusReader, ParaphraseLike, ParaphraserLike, Variant
 from paraloom.core.references import reference_fields, split_reference
-from paraloom.core.schema import with_reasons
+from paraloom.core.schema import add_column, with_reasons
 from paraloom.core.stage import Json, Map, Ref, Stage, StageContext
 from paraloom.core.stage_cache import cached_per_stage
 from paraloom.embed.encoder import open_encoder
@@ -50,10 +51,13 @@ NO_ENCODER = "none"
 
 NO_CANDIDATE = "no candidate"
 
+_NO_VARIANT = Variant("", math.nan, 0)
+
 
 class _Chosen(NamedTuple):
-    """A variant as it is written."""
+    """A variant of a text as it is written."""
 
+    text: str
     candidate: ParaphraseLike
     measured: Measured
     reason: str
@@ -128,14 +132,7 @@ class Paraphrase(CandidateSelection, Map):
             raise ConfigError(f"key 'height' must be 0 (all levels) or more, got {self.height}")
         if not self._names:
             raise ConfigError("key 'paraphraser' is empty", remedy="Name one, such as english.")
-        if self.template and self.like:
-            raise ConfigError("keys 'template' and 'like' cannot be combined", remedy="Give one of them.")
-        if (self.template or self.like or self.parser is not None) and not any(map(_may_be_trained, self._names)):
-            raise ConfigError(
-                "'template', 'like' and 'parser' are for a trained paraphraser", remedy="Name english, or its folder."
-            )
-        if self.template and self.template != AUTO:
-            read_template(self.template)
+        self._check_syntax()
         if self.decode:
             parse_decoding(self.decode)
         _ = list(self.refs())
@@ -145,6 +142,17 @@ class Paraphrase(CandidateSelection, Map):
                     f"'{name}' is for a selection, and has no effect without one",
                     remedy="Leave it out, or name a preset: strict, balanced or loose.",
                 )
+
+    def _check_syntax(self) -> None:
+        """Check what says which syntax to follow."""
+        if self.template and self.like:
+            raise ConfigError("keys 'template' and 'like' cannot be combined", remedy="Give one of them.")
+        if (self.template or self.like or self.parser is not None) and not any(map(_may_be_trained, self._names)):
+            raise ConfigError(
+                "'template', 'like' and 'parser' are for a trained paraphraser", remedy="Name english, or its folder."
+            )
+        if self.template and self.template != AUTO:
+            read_template(self.template)
 
     @property
     def _names(self) -> tuple[Ref, ...]:
@@ -216,26 +224,14 @@ class Paraphrase(CandidateSelection, Map):
         originals = originals_of(batch, self.column)
         texts = pc.fill_null(originals.column("original"), "").to_pylist()
         groups, selection = opened.answer(texts, seed=context.seed)
-        parts = zip(groups, selection.positions, selection.reasons, selection.measured, strict=True)
-        chosen = [_ordered(*part) or _NOTHING for part in parts]
-        chosen = [group if text.strip() else _EMPTY for text, group in zip(texts, chosen, strict=True)]
+        parts = zip(texts, groups, selection.positions, selection.reasons, selection.measured, strict=True)
+        chosen = [_ordered(*part) for part in parts]
         variants = [[_variant(one.candidate) for one in group] for group in chosen]
         signed = opened.signature
         rows = variant_rows(originals, variants, self._method, signature=signed)
         flat = [one for group in chosen for one in group]
-        pairs = [(text, one.candidate.text) for text, group in zip(texts, chosen, strict=True) for one in group]
-        columns: list[tuple[str, list[Any], pa.DataType]] = [
-            ("changes", [changes_of(*pair) if pair[1] else None for pair in pairs], pa.string()),
-            ("template", [getattr(one.candidate, "template", None) for one in flat], pa.string()),
-            ("template_parse", [getattr(one.candidate, "parsed", None) for one in flat], pa.string()),
-            ("template_distance", [getattr(one.candidate, "distance", None) for one in flat], pa.int32()),
-        ]
-        if self.selects:
-            for name in Measured._fields:
-                figures = [getattr(one.measured, name) for one in flat]
-                columns.append((name, [None if math.isnan(value) else value for value in figures], pa.float32()))
-        for name, values, kind in columns:
-            rows = rows.append_column(pa.field(name, kind, metadata={"signature": signed}), pa.array(values, kind))
+        for name, (kind, value) in (_OF_CANDIDATES | (_OF_SELECTION if self.selects else {})).items():
+            rows = add_column(rows, name, pa.array(map(value, flat), kind), signed)
         if any(one.reason for one in flat):
             rows = with_reasons(rows, [one.reason or None for one in flat])
         return rows
@@ -343,22 +339,44 @@ def check_encoder_language(encoder: Path, language: str | None) -> None:
         )
 
 
-_EMPTY = [_Chosen(Variant("", math.nan, 0), Measured(), EMPTY)]
-"""What an empty text has instead of variants: a row that is rejected."""
+def _changes(one: _Chosen) -> str | None:
+    return changes_of(one.text, one.candidate.text) if one.candidate.text else None
 
-_NOTHING = [_Chosen(Variant("", math.nan, 0), Measured(), NO_CANDIDATE)]
-"""What a text has that the paraphraser had no candidate for."""
+
+def _measured(name: str, one: _Chosen) -> float | None:
+    value: float = getattr(one.measured, name)
+    return None if math.isnan(value) else value
+
+
+def _of_template(name: str, one: _Chosen) -> Any:
+    return getattr(one.candidate, name, None)
+
+
+_Columns = dict[str, tuple[pa.DataType, Callable[[_Chosen], Any]]]
+"""Name of a column → its type, and its value of a variant; None where the paraphraser or the selection has none."""
+
+_OF_CANDIDATES: _Columns = {
+    "changes": (pa.string(), _changes),
+    "template": (pa.string(), partial(_of_template, "template")),
+    "template_parse": (pa.string(), partial(_of_template, "parsed")),
+    "template_distance": (pa.int32(), partial(_of_template, "distance")),
+}
+_OF_SELECTION: _Columns = {name: (pa.float32(), partial(_measured, name)) for name in Measured._fields}
 
 
 def _ordered(
+    text: str,
     group: Sequence[ParaphraseLike],
     positions: Sequence[int],
     reasons: Sequence[str],
     measured: Sequence[Measured],
 ) -> list[_Chosen]:
-    """The candidates of a text: those that were kept, the best first, then the others."""
-    chosen = [_Chosen(group[index], measured[index], "") for index in positions]
-    return chosen + [_Chosen(*one) for one in zip(group, measured, reasons, strict=True) if one[-1]]
+    """The candidates of a text: those that were kept, the best first, then the others; a rejected one if none."""
+    if not text.strip():
+        return [_Chosen(text, _NO_VARIANT, Measured(), EMPTY)]
+    chosen = [_Chosen(text, group[index], measured[index], "") for index in positions]
+    chosen += [_Chosen(text, *one) for one in zip(group, measured, reasons, strict=True) if one[-1]]
+    return chosen or [_Chosen(text, _NO_VARIANT, Measured(), NO_CANDIDATE)]
 
 
 def _variant(one: ParaphraseLike) -> Variant:

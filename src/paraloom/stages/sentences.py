@@ -15,7 +15,7 @@ import pyarrow as pa
 from paraloom.core.config import check_range
 from paraloom.core.errors import ConfigError, nearest
 from paraloom.core.protocols import EncoderLike
-from paraloom.core.schema import LANGUAGE_OF, SENTENCES, add_column
+from paraloom.core.schema import LANGUAGE_OF, SENTENCES, add_column, with_reasons
 from paraloom.core.stage import Fit, Json, Map, Ref, Source, StageContext
 from paraloom.core.stage_cache import cached_per_stage
 from paraloom.io import Corpus
@@ -103,28 +103,21 @@ class ReadSentences(Source):
             stripped = [" ".join(text.split()) for text in texts]
             if self.capitalize:
                 stripped = [text[:1].upper() + text[1:] for text in stripped]
-            accepted = (None, "", UNKNOWN, self.lang)
-            foreign = [None if lang in accepted or self.lang == UNKNOWN else f"in '{lang}'" for lang in langs]
+            faults = [fault or self._foreign(lang) for fault, lang in zip(faults, langs, strict=True)]
             # A text that is rejected for another reason does not make an equal one a duplicate.
-            new = seen.add(
-                ["" if fault or other else text for text, fault, other in zip(stripped, faults, foreign, strict=True)]
-            ).tolist()
+            new = seen.add(["" if fault else text for text, fault in zip(stripped, faults, strict=True)]).tolist()
             reasons = [
-                fault or other or _reason(text, is_new or not self.distinct, self.max_length)
-                for fault, other, text, is_new in zip(faults, foreign, stripped, new, strict=True)
+                fault or _reason(text, is_new or not self.distinct, self.max_length)
+                for fault, text, is_new in zip(faults, stripped, new, strict=True)
             ]
-            yield pa.record_batch(
-                {
-                    "doc_id": pa.array(names, pa.string()),
-                    "sent_id": pa.array(range(count, count + len(texts)), pa.int32()),
-                    "lang": pa.array([self.lang] * len(texts), pa.string()),
-                    "text": pa.array(stripped, pa.string()),
-                    "keep": pa.array([reason is None for reason in reasons]),
-                    "reason": pa.array(reasons, pa.string()),
-                },
-                schema=SENTENCES.append(pa.field("keep", pa.bool_())).append(pa.field("reason", pa.string())),
-            )
+            numbers = range(count, count + len(texts))
+            columns = {"doc_id": names, "sent_id": numbers, "lang": [self.lang] * len(texts), "text": stripped}
+            yield with_reasons(pa.record_batch(columns, schema=SENTENCES), reasons)
             count += len(texts)
+
+    def _foreign(self, lang: str | None) -> str | None:
+        accepted = self.lang == UNKNOWN or lang in (None, "", UNKNOWN, self.lang)
+        return None if accepted else f"in '{lang}'"
 
     def _within_limit(self, context: StageContext) -> Iterator[_Texts]:
         remaining = self.limit or sys.maxsize

@@ -83,6 +83,7 @@ class TrainTranslator(TranslatorConfig, Fit):
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Train, measure BLEU of the converted and of the float32 model on the test pairs, write the model card."""
         from paraloom.mt.costs import CostDistribution
+        from paraloom.mt.model_card import write_card
         from paraloom.mt.training import train_translator
         from paraloom.pairs.filtering.held_out import is_held_out
 
@@ -92,18 +93,13 @@ class TrainTranslator(TranslatorConfig, Fit):
             raise DataError("the bitext is empty", file=corpora[0].folder)
         share = 0.0
         if "development" not in context.inputs:
-            if rows < 2 * self.held_out:
-                raise DataError(
-                    f"cannot hold out {self.held_out} of {rows} pairs: that is more than half",
-                    remedy="Give development pairs (--dev; in TOML 'development'), or lower the stage's 'held_out'.",
-                )
-            share = self.held_out / rows
-        development = list(
-            _sides([Corpus.open(context.inputs["development"])], lambda target: True)
-            if not share
-            else _sides(corpora, lambda target: is_held_out(target, share))
-        )
+            give = "Give development pairs (--dev; in TOML 'development'), or lower the stage's 'held_out'."
+            share = held_out_share(rows, self.held_out, give)
 
+        def is_development(target: str) -> bool:
+            return share > 0 and is_held_out(target, share)
+
+        development = list(_sides(corpora, is_development)) if share else _all_sides(context.inputs["development"])
         if not development:
             raise DataError(
                 "no pair is left to hold out for development: the bitext may be the training part of a split",
@@ -111,7 +107,7 @@ class TrainTranslator(TranslatorConfig, Fit):
             )
 
         def in_training(target: str) -> bool:
-            return not (share and is_held_out(target, share))
+            return not is_development(target)
 
         mixture = _Mixture([partial(_sides, [corpus], in_training) for corpus in corpora], self.weights, context.seed)
         figures = train_translator(
@@ -125,17 +121,14 @@ class TrainTranslator(TranslatorConfig, Fit):
         )
         if len(corpora) > 1:
             figures["mixture"] = mixture.describe([_label(reference) for reference in self.bitext])
-        test = "test" in context.inputs
         kind = "held-out" if share else "development"
         best = self._keep_costs(folder, development, kind)
-        figures |= self._measure(
-            folder,
-            list(_sides([Corpus.open(context.inputs["test"])], lambda target: True)) if test else development,
-            "test" if test else kind,
-            None if test else [variant.text for variant in best],
-        )
+        if "test" in context.inputs:
+            figures |= self._measure(folder, _all_sides(context.inputs["test"]), "test", None)
+        else:
+            figures |= self._measure(folder, development, kind, [variant.text for variant in best])
         figures["cost_percentiles"] = CostDistribution.of(best).format()
-        self._card(folder, corpora, figures)
+        write_card(folder, title=self.title, facts=card_facts(corpora, self.license, figures), text=self.description)
         return figures
 
     def _keep_costs(self, folder: Path, pairs: list[Sides], kind: str) -> list[Variant]:
@@ -171,11 +164,12 @@ class TrainTranslator(TranslatorConfig, Fit):
             figures["bleu_signature"] = scores.bleu.signature
         return figures
 
-    def _card(self, folder: Path, corpora: list[Corpus], figures: dict[str, Json]) -> None:
-        from paraloom.mt.model_card import write_card
 
-        facts = card_facts(corpora, self.license, figures)
-        write_card(folder, title=self.title, facts=facts, text=self.description)
+def held_out_share(rows: int, held_out: int, remedy: str) -> float:
+    """The share of pairs that is held out for development, which is half at most."""
+    if rows < 2 * held_out or not rows:
+        raise DataError(f"cannot hold out {held_out} of {rows} pairs: that is more than half", remedy=remedy)
+    return held_out / rows
 
 
 def card_facts(corpora: Sequence[Corpus], license: str, figures: Mapping[str, Json]) -> dict[str, object]:
@@ -266,6 +260,11 @@ def _sides(corpora: list[Corpus], select: Callable[[str], bool]) -> Iterator[Sid
             sources, targets = (normalize(batch[name]).to_pylist() for name in ("src", "tgt"))
             rows = [row for row, target in enumerate(targets) if select(target)]
             yield [sources[row] for row in rows], [targets[row] for row in rows]
+
+
+def _all_sides(folder: Path) -> list[Sides]:
+    """Sources and targets of all pairs of a corpus."""
+    return list(_sides([Corpus.open(folder)], lambda target: True))
 
 
 class _Mixture:

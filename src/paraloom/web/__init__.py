@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from paraloom.web.demo import gallery as gallery
     from paraloom.web.documents_data import DocumentsReport as DocumentsReport
     from paraloom.web.documents_page import write_aligned_documents as write_aligned_documents
-    from paraloom.web.explorer import launcher as launcher
+    from paraloom.web.explorer import open_browser as open_browser
     from paraloom.web.explorer import opened as opened
     from paraloom.web.files_page import write_files_report as write_files_report
     from paraloom.web.rating_page import write_rating_page as write_rating_page

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from importlib.resources import files
 from typing import Protocol, TypeAlias
 
@@ -12,10 +13,11 @@ from paraloom.web.compare_page import compare_page
 from paraloom.web.judge_page import draw_sheet, judge_page, pair_page, save_label
 from paraloom.web.layout import Frame, View, message, render
 from paraloom.web.library import Library, OpenCorpus
+from paraloom.web.matching import Matcher
 from paraloom.web.pairs_page import form, pairs_page, summary
 from paraloom.web.row_page import row_page
 from paraloom.web.run_page import run_page, trace_page
-from paraloom.web.scores_page import scores_page
+from paraloom.web.scores_page import ScoreBins, scores_page
 from paraloom.web.state import Query, ViewState
 from paraloom.web.templates import in_sequence
 from paraloom.web.threshold_page import threshold_page
@@ -54,6 +56,7 @@ _TITLES = {"/pairs": "Pairs", "/scores": "Scores", "/threshold": "Threshold", "/
 """Pages whose parameters a person types: an error there is a result."""
 
 _Handler: TypeAlias = Callable[[ViewState, Frame], View]
+_BinnedPage: TypeAlias = Callable[[Matcher, ScoreBins, Frame, ViewState], View]
 
 
 class App:
@@ -63,9 +66,9 @@ class App:
         self.library = library
         self._pages: dict[str, _Handler] = {
             "/pairs": self._pairs,
-            "/scores": self._scores,
+            "/scores": partial(self._binned, "/scores", scores_page),
             "/pairs/summary": self._pairs_summary,
-            "/threshold": self._threshold,
+            "/threshold": partial(self._binned, "/threshold", threshold_page),
             "/row": self._row,
             "/compare": self._compare,
             "/judge": self._judge,
@@ -136,15 +139,9 @@ class App:
         matches.advance()
         return View(results=summary(matcher.dataset, matches, state))
 
-    def _scores(self, state: ViewState, frame: Frame) -> View:
+    def _binned(self, path: str, page: _BinnedPage, state: ViewState, frame: Frame) -> View:
         corpus = self._corpus(state)
-        page = scores_page(corpus.matcher, corpus.bins, frame, state)
-        return _with_form(page, "/scores", corpus, frame, state)
-
-    def _threshold(self, state: ViewState, frame: Frame) -> View:
-        corpus = self._corpus(state)
-        page = threshold_page(corpus.matcher, corpus.bins, frame, state)
-        return _with_form(page, "/threshold", corpus, frame, state)
+        return _with_form(page(corpus.matcher, corpus.bins, frame, state), path, corpus, frame, state)
 
     def _row(self, state: ViewState, frame: Frame) -> View:
         corpus = self._corpus(state)

@@ -91,12 +91,10 @@ class Demo:
         self,
         *,
         paraphraser: str = "english",
-        there: str = "en-de",
-        back: str = "de-en",
         encoder: str = "english",
         sentences: str | Path | None = None,
     ) -> None:
-        self._names = (paraphraser, there, back, encoder)
+        self._paraphraser_name, self._encoder_name = paraphraser, encoder
         self._sentences = sentences
         # One text at a time: the models are not made for several threads.
         self._lock = Lock()
@@ -124,19 +122,19 @@ class Demo:
 
     @cached_property
     def _paraphraser(self) -> Any:
-        return Paraphraser.load(self._names[0])
+        return Paraphraser.load(self._paraphraser_name)
 
     @cached_property
     def _selector(self) -> Any:
-        return open_selector(encoder=self._names[3], judge=None, language="en")
+        return open_selector(encoder=self._encoder_name, judge=None, language="en")
 
     @cached_property
     def _round_trip(self) -> RoundTripParaphraser:
-        return RoundTripParaphraser.load(self._names[1], self._names[2])
+        return RoundTripParaphraser.load("en-de", "de-en")
 
     @cached_property
     def _encoder(self) -> Any:
-        return Encoder.load(self._names[3])
+        return Encoder.load(self._encoder_name)
 
     @cached_property
     def _corpus(self) -> tuple[list[str], Any]:

@@ -116,14 +116,8 @@ def read_aligned_documents(
     shown: dict[tuple[str, str], ShownPair] = {}
     for pair in wanted:
         key = pair.source, pair.target
-        ours, theirs, beads = texts[0][pair.source], texts[1][pair.target], all_beads[key]
-        try:
-            check_beads(beads, len(ours.paragraphs), len(theirs.paragraphs))
-        except DataError as error:
-            error.what += f" (documents '{pair.source}' and '{pair.target}')"
-            error.remedy = "Give the corpora whose sentences were linked, and the links of one alignment."
-            raise error.at(file=links) from None
-        shown[key] = ShownPair(pair, thirds[key], ours, theirs, beads)
+        shown[key] = ShownPair(pair, thirds[key], texts[0][pair.source], texts[1][pair.target], all_beads[key])
+        _check_beads(shown[key], links)
     return DocumentsReport(
         (corpora[0].folder.absolute().name, corpora[1].folder.absolute().name),
         (corpora[0].rows, corpora[1].rows),
@@ -134,6 +128,15 @@ def read_aligned_documents(
         titles,
         list(shown.values()) if everything else [],
     )
+
+
+def _check_beads(shown: ShownPair, links: Path) -> None:
+    try:
+        check_beads(shown.beads, len(shown.source.paragraphs), len(shown.target.paragraphs))
+    except DataError as error:
+        error.what += f" (documents '{shown.pair.source}' and '{shown.pair.target}')"
+        error.remedy = "Give the corpora whose sentences were linked, and the links of one alignment."
+        raise error.at(file=links) from None
 
 
 def sample_pairs(pairs: Sequence[DocumentPair], show: int, seed: int) -> list[tuple[DocumentPair, int | None]]:

@@ -92,10 +92,6 @@ def bead_row(bead: Bead, source: Document, target: Document, *, linked: bool = T
     ]
     shares = [heights(texts) for texts in sides]
     kind = f"{len(bead.source)}:{len(bead.target)}"
-    unaligned = not (bead.source and bead.target)
-    class_ = "bead unaligned" if unaligned else "bead" if kind == "1:1" else "bead several"
-    if not unaligned and sides[0] == sides[1]:
-        class_ += " equal"
     cells = [
         (*_language(document), texts, " ".join(f"{share}fr" for share in of_texts) if len(texts) > 1 else "")
         for document, texts, of_texts in zip((source, target), sides, shares, strict=True)
@@ -104,7 +100,7 @@ def bead_row(bead: Bead, source: Document, target: Document, *, linked: bool = T
     score = number(bead.score) if linked else ""
     return draw(
         "bead",
-        class_,
+        _bead_class(bead, sides[0] == sides[1]),
         tooltip,
         0 if tab_stop else -1,
         cells,
@@ -112,6 +108,12 @@ def bead_row(bead: Bead, source: Document, target: Document, *, linked: bool = T
         kind if linked else "in no link",
         score,
     )
+
+
+def _bead_class(bead: Bead, is_equal: bool) -> str:
+    if not (bead.source and bead.target):
+        return "bead unaligned"
+    return f"bead{' several' * (len(bead.source) + len(bead.target) > 2)}{' equal' * is_equal}"
 
 
 def images(source: Document, target: Document, embedder: Embedder) -> Markup | None:

@@ -75,6 +75,12 @@ def launcher(server: ExploreServer, folder: Path) -> Path:
     return path
 
 
+def open_browser(server: ExploreServer, folder: Path) -> None:
+    """Open the page in a browser where there is one."""
+    if os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY") or sys.platform == "darwin":
+        webbrowser.open(launcher(server, folder).as_uri())
+
+
 class Explorer:
     """A page that is served until it is closed, or the process ends."""
 
@@ -144,9 +150,8 @@ def explore(
         sources = [None if one is None else _source(one, stack) for one in (pairs, second)]
         assert sources[0] is not None
         server = stack.enter_context(opened(sources[0], sources[1], port=port, **options))
-        if browser and (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY") or sys.platform == "darwin"):
-            private = stack.enter_context(tempfile.TemporaryDirectory())
-            webbrowser.open(launcher(server, Path(private)).as_uri())
+        if browser:
+            open_browser(server, Path(stack.enter_context(tempfile.TemporaryDirectory())))
         return Explorer(server, stack.pop_all())
 
 

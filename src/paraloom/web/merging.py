@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -82,17 +82,34 @@ def _numbered(codes: _Rows) -> _Rows:
     return keys
 
 
-class _Taken:
-    """A column of the table, taken from the rows of one set, or computed."""
+_Part = Callable[[int], pa.Array]
+"""A column of the table: the first row of a batch → its values."""
 
-    def __init__(self, dataset: Dataset, name: str, rows: _Rows, other: _Taken | None = None) -> None:
-        self.dataset, self.name, self.rows, self.other = dataset, name, rows, other
 
-    def __call__(self, start: int) -> pa.Array:
-        """The values of a batch; where this set lacks a row, those of the other one, if it is given."""
-        rows = self.rows[start : start + BATCH_ROWS]
-        values = _take(self.dataset, self.name, rows)
-        return values if self.other is None else pc.if_else(pa.array(rows >= 0), values, self.other(start))
+def _taken(dataset: Dataset, name: str, rows: _Rows, other: _Part | None = None) -> _Part:
+    """A column of one set; where it lacks a row, the values of the other one, if that is given."""
+
+    def values(start: int) -> pa.Array:
+        of_batch = rows[start : start + BATCH_ROWS]
+        taken = _take(dataset, name, of_batch)
+        return taken if other is None else pc.if_else(pa.array(of_batch >= 0), taken, other(start))
+
+    return values
+
+
+def _presence(rows: _Rows) -> _Part:
+    """Whether a set has each row."""
+    return lambda start: pa.array(rows[start : start + BATCH_ROWS] >= 0)
+
+
+def _difference(first: _Part, second: _Part) -> _Part:
+    """A column of the second set minus that of the first."""
+
+    def values(start: int) -> pa.Array:
+        before, after = (part(start).cast(pa.float64(), safe=False) for part in (first, second))
+        return pc.subtract(after, before).cast(pa.float32())
+
+    return values
 
 
 def _take(dataset: Dataset, name: str, rows: _Rows) -> pa.Array:
@@ -118,53 +135,24 @@ def _columns(a: Dataset, b: Dataset, rows: tuple[_Rows, _Rows]) -> tuple[list[pa
         other = None
         if field.name in b.schema.names and b.schema.field(field.name).type == field.type:
             # Texts and ids of pairs that only the second set has; scores of the first set are null there.
-            other = _Taken(b, field.name, rows[1]) if field.name not in a.numeric else None
-        add(field, _Taken(a, field.name, rows[0], other))
+            other = _taken(b, field.name, rows[1]) if field.name not in a.numeric else None
+        add(field, _taken(a, field.name, rows[0], other))
     for name, own in ((FIRST, rows[0]), (SECOND, rows[1])):
-        add(pa.field(name, pa.bool_()), _Presence(own))
+        add(pa.field(name, pa.bool_()), _presence(own))
     for name in a.sides:
-        texts = _Taken(b, name, rows[1])
-        if _differs(_Taken(a, name, rows[0]), texts, rows):
+        texts = _taken(b, name, rows[1])
+        if _differs(_taken(a, name, rows[0]), texts, len(rows[0])):
             add(pa.field(OTHER + name, pa.string()), texts)
     for name in b.numeric:
-        values = _Taken(b, name, rows[1])
+        values = _taken(b, name, rows[1])
         signature = signature_of(b.schema.field(name))
         add(b.schema.field(name).with_name(OTHER + name), values)
         if name in a.numeric:
             metadata = {"signature": f"difference of {signature}"} if signature else None
-            difference = _Difference(_Taken(a, name, rows[0]), values)
+            difference = _difference(_taken(a, name, rows[0]), values)
             add(pa.field(DELTA + name, pa.float32(), metadata=metadata), difference)
     return fields, parts
 
 
-class _Presence:
-    """Whether a set has each row."""
-
-    def __init__(self, rows: _Rows) -> None:
-        self.rows = rows
-
-    def __call__(self, start: int) -> pa.Array:
-        return pa.array(self.rows[start : start + BATCH_ROWS] >= 0)
-
-
-class _Difference:
-    """A column of the second set minus that of the first."""
-
-    def __init__(self, first: _Taken, second: _Taken) -> None:
-        self.first, self.second = first, second
-
-    def __call__(self, start: int) -> pa.Array:
-        first, second = (part(start).cast(pa.float64(), safe=False) for part in (self.first, self.second))
-        return pc.subtract(second, first).cast(pa.float32())
-
-
-_Part = _Taken | _Presence | _Difference
-
-
-def _differs(first: _Taken, second: _Taken, rows: tuple[_Rows, _Rows]) -> bool:
-    return any(pc.any(pc.not_equal(left, right)).as_py() for left, right in _batches(first, second, len(rows[0])))
-
-
-def _batches(first: _Taken, second: _Taken, rows: int) -> Iterator[tuple[pa.Array, pa.Array]]:
-    for start in range(0, rows, BATCH_ROWS):
-        yield first(start), second(start)
+def _differs(first: _Part, second: _Part, rows: int) -> bool:
+    return any(pc.any(pc.not_equal(first(at), second(at))).as_py() for at in range(0, rows, BATCH_ROWS))

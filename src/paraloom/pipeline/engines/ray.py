@@ -293,27 +293,37 @@ class Cluster:
         asked = [call.options(scheduling_strategy=strategy).remote() for strategy in strategies]
         for node, reference in zip(nodes, asked, strict=True):
             machine = node.get("NodeManagerHostname") or node["NodeID"]
-            try:
-                there = self.ray.get(reference, timeout=_CHECK_SECONDS)
-            except self.ray.exceptions.TaskUnschedulableError:
-                continue  # The machine has left the cluster.
-            except self.ray.exceptions.RayError as error:
-                if node["NodeID"] not in self._alive():
-                    continue
-                raise RunError(
-                    f"Paraloom cannot be used on the machine {machine}: {reason_of(error)}",
-                    remedy="Install the same packages on each machine of the cluster.",
-                ) from error
-            differing = [name for name in here if there.get(name) != here[name]]
-            if differing:
-                which = ", ".join(f"{name} {there.get(name)} there, {here[name]} here" for name in differing)
+            there = self._answer(reference, node["NodeID"], machine)
+            which = "" if there is None else _differing(there, here)
+            if which:
                 raise RunError(
                     f"the machine {machine} has other versions: {which}",
                     remedy="Install the same packages on each machine: bytes depend on them.",
                 )
 
+    def _answer(self, reference: Any, node: str, machine: str) -> dict[str, str] | None:
+        """What a machine says of its versions; None if it has left the cluster."""
+        try:
+            versions: dict[str, str] = self.ray.get(reference, timeout=_CHECK_SECONDS)
+            return versions
+        except self.ray.exceptions.TaskUnschedulableError:
+            return None
+        except self.ray.exceptions.RayError as error:
+            if node not in self._alive():
+                return None
+            raise RunError(
+                f"Paraloom cannot be used on the machine {machine}: {reason_of(error)}",
+                remedy="Install the same packages on each machine of the cluster.",
+            ) from error
+
     def _alive(self) -> set[str]:
         return {node["NodeID"] for node in self.ray.nodes() if node["Alive"]}
+
+
+def _differing(there: Mapping[str, str], here: Mapping[str, str]) -> str:
+    """The packages whose versions differ on two machines, in words."""
+    names = [name for name in here if there.get(name) != here[name]]
+    return ", ".join(f"{name} {there.get(name)} there, {here[name]} here" for name in names)
 
 
 def _versions() -> dict[str, str]:
