@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from paraloom.core.digests import signature
 from paraloom.core.errors import DataError
-from paraloom.core.stats import Estimate, Moments
+from paraloom.core.stats import Estimate, Moments, Sums
 from paraloom.text.buffers import Texts, code_points
 from paraloom.text.chrf import CHRF_BETA, CHRF_ORDER, chrf_from_points
 
@@ -19,7 +19,7 @@ UNITS = {"cost": "nats per token, lower is more likely", "chrf": "0 to 100, high
 
 
 @dataclass(frozen=True)
-class Adequacy:
+class Adequacy(Sums):
     """Sums over groups of variants; two of them can be added.
 
     Diversity helps as long as the two sides of a pair mean the same (BBH22 §4.2); these figures show how far that is
@@ -66,14 +66,6 @@ class Adequacy:
         chrf = np.nan_to_num(chrf_from_points(code_points(texts), code_points(repeated)).astype(np.float64))
         chrf[~known[group]] = np.nan
         return cls(unreferenced=int((~known).sum()), chrf=Moments.of(_group_means(chrf, bounds)))
-
-    def __add__(self, other: Adequacy) -> Adequacy:
-        return Adequacy(
-            self.uncosted + other.uncosted,
-            self.unreferenced + other.unreferenced,
-            self.cost + other.cost,
-            self.chrf + other.chrf,
-        )
 
     def figures(self) -> dict[str, Estimate]:
         """cost and chrf with 95 % intervals; NaN where nothing is known."""

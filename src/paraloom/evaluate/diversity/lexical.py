@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from paraloom.core.digests import signature
 from paraloom.core.errors import DataError
-from paraloom.core.stats import Estimate, Moments
+from paraloom.core.stats import Estimate, Moments, Sums
 from paraloom.evaluate.diversity.mteval_kernels import mteval_words
 from paraloom.text.bleu import BLEU_ORDER, bleu_from_counts
 from paraloom.text.buffers import Texts, code_points, text_buffers
@@ -71,7 +71,7 @@ def group_overlaps(texts: Texts, groups: npt.ArrayLike, *, effective_order: bool
 
 
 @dataclass(frozen=True)
-class LexicalDiversity:
+class LexicalDiversity(Sums):
     """Sums over groups of variants; two of them can be added."""
 
     groups: int = 0
@@ -93,17 +93,6 @@ class LexicalDiversity:
             ibleu=Moments.of(overlaps.ibleu),
             ichrf=Moments.of(overlaps.ichrf),
             repeated=Moments.of(overlaps.repeated[several]),
-        )
-
-    def __add__(self, other: LexicalDiversity) -> LexicalDiversity:
-        return LexicalDiversity(
-            self.groups + other.groups,
-            self.alone + other.alone,
-            self.variants + other.variants,
-            self.empty + other.empty,
-            self.ibleu + other.ibleu,
-            self.ichrf + other.ichrf,
-            self.repeated + other.repeated,
         )
 
     def figures(self) -> dict[str, Estimate]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from paraloom.core.stats import Estimate, IdCounts, Ratio
+from paraloom.core.stats import Estimate, IdCounts, Ratio, Sums
 from paraloom.evaluate.diversity.surface_kernels import spaced_words
 from paraloom.text.buffers import Texts, code_points, text_buffers
 from paraloom.text.characters import white_table
@@ -23,7 +23,7 @@ UNITS = {
 
 
 @dataclass(frozen=True)
-class SurfaceStatistics:
+class SurfaceStatistics(Sums):
     """Sums over sentences; two of them can be added.
 
     A word is what stands between white space, punctuation included, as for `wc` (which ignores words without a
@@ -56,17 +56,6 @@ class SurfaceStatistics:
             characters=Ratio.of(group_characters, group_words),
             vocabulary=IdCounts.of(ids),
             folded=IdCounts.of(folded[folded != 0]),
-        )
-
-    def __add__(self, other: SurfaceStatistics) -> SurfaceStatistics:
-        return SurfaceStatistics(
-            self.sentences + other.sentences,
-            self.empty + other.empty,
-            self.size + other.size,
-            self.length + other.length,
-            self.characters + other.characters,
-            self.vocabulary + other.vocabulary,
-            self.folded + other.folded,
         )
 
     def figures(self) -> dict[str, Estimate]:
