@@ -37,8 +37,6 @@ def bleu_from_counts(
     shared: npt.NDArray[np.integer],
     translation_lengths: npt.NDArray[np.int64],
     reference_lengths: npt.NDArray[np.int64],
-    *,
-    effective_order: bool = True,
 ) -> npt.NDArray[np.float64]:
     """Compute sacreBLEU's sentence BLEU with its default smoothing ('exp').
 
@@ -51,10 +49,8 @@ def bleu_from_counts(
     smoothed = 0.5 ** np.cumsum(shared == 0, axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
         logs = np.where(totals > 0, np.log(np.where(shared > 0, shared, smoothed) / totals), 0).sum(1)
-        orders = (totals > 0).sum(1) if effective_order else BLEU_ORDER
+        orders = (totals > 0).sum(1)
         brevity = np.minimum(0, 1 - reference_lengths / translation_lengths)
         bleu: npt.NDArray[np.float64] = 100 * np.exp(logs / orders + brevity)
     bleu[shared[:, 0] == 0] = 0
-    if not effective_order:
-        bleu[translation_lengths < BLEU_ORDER] = 0
     return bleu

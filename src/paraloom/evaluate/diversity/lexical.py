@@ -42,7 +42,7 @@ class GroupOverlaps:
     repeated: Figures
 
 
-def group_overlaps(texts: Texts, groups: npt.ArrayLike, *, effective_order: bool = True) -> GroupOverlaps:
+def group_overlaps(texts: Texts, groups: npt.ArrayLike) -> GroupOverlaps:
     """Compute i-BLEU and i-chrF of each group: 100 minus the mean score of a variant against another.
 
     i-BLEU = 100 − 1 / (n (n − 1)) · Σ_{i ≠ j} BLEU(variant i, variant j), the mean over all ordered pairs of the n
@@ -62,7 +62,7 @@ def group_overlaps(texts: Texts, groups: npt.ArrayLike, *, effective_order: bool
     ibleu, ichrf = np.full(len(sizes), np.nan), np.full(len(sizes), np.nan)
     for rows, first, second in _pairs(bounds):
         for lists, order, figures in ((of_words, BLEU_ORDER, ibleu), (of_characters, CHRF_ORDER, ichrf)):
-            scores = _mean_scores(lists, order, first, second, effective_order)
+            scores = _mean_scores(lists, order, first, second)
             figures[rows] = 100 - scores.reshape(len(rows), -1).mean(1)
     group = np.repeat(np.arange(len(sizes)), sizes)
     empty = np.bincount(group[np.diff(character_bounds) == 0], minlength=len(sizes))
@@ -100,10 +100,10 @@ class LexicalDiversity(Sums):
         return {"ibleu": self.ibleu.estimate(), "ichrf": self.ichrf.estimate(), "repeated": self.repeated.estimate()}
 
 
-def signatures(*, effective_order: bool = True) -> dict[str, str]:
+def signatures() -> dict[str, str]:
     """The signature of each figure, in the form of sacreBLEU's."""
     return {
-        "ibleu": signature("ibleu", case="lc", eff=effective_order, tok="13a", smooth="exp", pairs="ordered"),
+        "ibleu": signature("ibleu", case="lc", eff=True, tok="13a", smooth="exp", pairs="ordered"),
         "ichrf": signature(
             "ichrf", case="mixed", eff=True, nc=CHRF_ORDER, nw=0, beta=CHRF_BETA, space=False, pairs="ordered"
         ),
@@ -111,18 +111,13 @@ def signatures(*, effective_order: bool = True) -> dict[str, str]:
     }
 
 
-def _mean_scores(
-    lists: tuple[npt.NDArray[np.uint64], Ints], order: int, a: Ints, b: Ints, effective_order: bool
-) -> Figures:
+def _mean_scores(lists: tuple[npt.NDArray[np.uint64], Ints], order: int, a: Ints, b: Ints) -> Figures:
     """The mean of the scores of a against b and of b against a, float64 (pairs,)."""
     prefixes, offsets = lists
     shared = shared_ngrams(prefixes, offsets, a, b, order)
     lengths = np.diff(offsets)
     if order == BLEU_ORDER:
-        scores = [
-            bleu_from_counts(shared, lengths[x], lengths[y], effective_order=effective_order)
-            for x, y in ((a, b), (b, a))
-        ]
+        scores = [bleu_from_counts(shared, lengths[x], lengths[y]) for x, y in ((a, b), (b, a))]
     else:
         scores = [np.nan_to_num(chrf_from_counts(shared, lengths[x], lengths[y])) for x, y in ((a, b), (b, a))]
     return (scores[0] + scores[1]) / 2

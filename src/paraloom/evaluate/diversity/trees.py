@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from paraloom.core.errors import ConfigError, DataError, nearest
+from paraloom.core.errors import ConfigError, nearest
 from paraloom.evaluate.diversity.tree_reading_kernels import GOOD, MAX_NODES, read_brackets
 from paraloom.text.buffers import Texts, text_buffers
 from paraloom.text.token_kernels import insert
@@ -32,7 +32,6 @@ REASONS = (
 """Why a text is not a tree, by the codes in `Trees.reasons`; code 0 is a tree."""
 
 _LEAVES = ("dummy", "words")
-_SHOWN = 60
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,9 +78,7 @@ class Trees:
         return {reason: int(count) for reason, count in zip(REASONS, counts, strict=True) if reason and count}
 
 
-def read_trees(
-    texts: Texts, *, leaves: Leaves = "dummy", labels: Iterable[str] | None = None, strict: bool = False
-) -> Trees:
+def read_trees(texts: Texts, *, leaves: Leaves = "dummy", labels: Iterable[str] | None = None) -> Trees:
     """Read bracketed trees, one per text, such as `(S (NP (DT The) (NN dog)) (VP (VBZ sleeps)))`.
 
     A word is text between ASCII white space in a node, without brackets of its own. A node in brackets without children
@@ -90,10 +87,7 @@ def read_trees(
     """
     if leaves not in _LEAVES:
         raise ConfigError(f"unknown leaves '{leaves}'{nearest(leaves, _LEAVES)}")
-    trees = Trees(*read_brackets(*text_buffers(texts), leaves == "dummy", _label_table(labels)), leaves)
-    if strict and not trees.good.all():
-        raise _first_error(trees, texts)
-    return trees
+    return Trees(*read_brackets(*text_buffers(texts), leaves == "dummy", _label_table(labels)), leaves)
 
 
 def _label_table(labels: Iterable[str] | None) -> npt.NDArray[np.uint64]:
@@ -104,14 +98,3 @@ def _label_table(labels: Iterable[str] | None) -> npt.NDArray[np.uint64]:
     table = np.zeros(1 << (2 * len(ids)).bit_length(), np.uint64)
     insert(ids, table)
     return table
-
-
-def _first_error(trees: Trees, texts: Texts) -> DataError:
-    row = int(np.argmin(trees.good))
-    text = str(texts[row])
-    shown = text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}..."
-    return DataError(
-        f"{REASONS[trees.reasons[row]]}: '{shown}'",
-        row=row + 1,
-        remedy="A tree looks like (S (NP (NN Snow)) (VP (VBZ falls))).",
-    )
