@@ -172,10 +172,13 @@ def train_encoder(
     given = _given_vocabularies(start_encoder, vectors, vector_words)
     began = time.perf_counter()
     sizes = {unit: config.vocab_size(unit) for unit in spec.units}
-    order_matters = any(PARTS[name].recurrent for name in spec.parts)
-    data = stream_pairs(
-        pairs, folder / "checkpoint" / "pairs", config.max_tokens, sizes, given, order_matters=order_matters
-    )
+    recurrent = {PARTS[name].recurrent for name in spec.parts}
+    if config.weight_epochs and recurrent == {True}:
+        raise ConfigError(
+            f"'weight_epochs' is {config.weight_epochs}, but '{spec}' has no part that averages", remedy="Set it to 0."
+        )
+    numbered = folder / "checkpoint" / "pairs"
+    data = stream_pairs(pairs, numbered, config.max_tokens, sizes, given, order_matters=True in recurrent)
     if len(data) < config.batch_size:
         warnings.warn(
             f"a batch of {config.batch_size} pairs is larger than the corpus of {len(data)}: an epoch is a single step",
@@ -187,10 +190,6 @@ def train_encoder(
     settings_of_parts = PartTraining(config, team, seed, device_names, config.precision, config.relative_learning_rate)
     parts = initial_parts(settings_of_parts, spec, data.units, start_encoder, vectors)
     learner = Learner(spec, data.units, parts, team)
-    if config.weight_epochs and all(PARTS[name].recurrent for name in spec.parts):
-        raise ConfigError(
-            f"'weight_epochs' is {config.weight_epochs}, but '{spec}' has no part that averages", remedy="Set it to 0."
-        )
     save_encoder(learner.encoder(), folder / START, settings)
     training = _Training(config, seed, data, learner)
     training_digest = digest([settings, data.digest])

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -47,25 +48,11 @@ def read_vectors(path: str | Path, vocabulary: Vocabulary, dimension: int | None
     row_of = {entry: row for row, entry in enumerate(vocabulary.entries)}
     exact: dict[int, npt.NDArray[np.float32]] = {}
     capitalized: dict[int, npt.NDArray[np.float32]] = {}
-    width = 0
     lines = 0
     if path.suffix == ".npy":
         return _read_array(path, row_of, dimension)
-    for number, line in enumerate(read_lines(path), 1):
-        if number == 1 and _is_header(line):
-            continue
+    for number, word, rest in _lines_of_vectors(path, dimension):
         lines += 1
-        word, _, rest = line.rstrip().partition(" ")
-        if not width:
-            width = len(rest.split(" "))
-            _check_width(width, dimension, path, number)
-        columns = rest.count(" ") + 1
-        if columns > width:
-            # Some released files have words with spaces in them: the numbers are the last columns.
-            pieces = line.rstrip().rsplit(" ", width)
-            word, rest, columns = pieces[0], " ".join(pieces[1:]), width
-        if columns < width:
-            raise DataError(f"expected {width} numbers as in the first line, got {columns}", file=path, row=number)
         row = row_of.get(word)
         if row is not None and row not in exact:
             exact[row] = _parse_numbers(rest, path, number)
@@ -76,6 +63,31 @@ def read_vectors(path: str | Path, vocabulary: Vocabulary, dimension: int | None
         raise _no_words(lines, len(vocabulary), path, "Each line must be a word and its numbers, separated by spaces.")
     rows = np.array(sorted(by_row), np.int64)
     return PretrainedVectors(rows, np.stack([by_row[row] for row in rows.tolist()]), lines)
+
+
+def _lines_of_vectors(path: Path, dimension: int | None) -> Iterator[tuple[int, str, str]]:
+    """The number of each line, its word, and its numbers, of which there are as many as in the first line."""
+    width = 0
+    for number, line in _without_header(path):
+        word, _, rest = line.rstrip().partition(" ")
+        columns = rest.count(" ") + 1
+        if not width:
+            width = columns
+            _check_width(width, dimension, path, number)
+        if columns > width:
+            # Some released files have words with spaces in them: the numbers are the last columns.
+            word, *numbers = line.rstrip().rsplit(" ", width)
+            rest = " ".join(numbers)
+        elif columns < width:
+            raise DataError(f"expected {width} numbers as in the first line, got {columns}", file=path, row=number)
+        yield number, word, rest
+
+
+def _without_header(path: Path) -> Iterator[tuple[int, str]]:
+    """The numbered lines of a text file of vectors; two integers on the first one say how many there are."""
+    for number, line in enumerate(read_lines(path), 1):
+        if number > 1 or not re.fullmatch(r"\s*\d+\s+\d+\s*", line):
+            yield number, line
 
 
 def _read_array(path: Path, row_of: Mapping[str, int], dimension: int | None) -> PretrainedVectors:
@@ -118,14 +130,12 @@ def _no_words(lines: int, entries: int, path: Path, remedy: str) -> DataError:
 
 def read_vector_words(path: str | Path) -> list[str]:
     """The words of a file of vectors, lower-cased, in the order of their first occurrence."""
-    words: dict[str, None] = {}
     path = vectors_file(path)
     if path.suffix == ".npy":
-        return list(dict.fromkeys(line.lower() for line in read_lines(path.with_suffix(".txt"))))
-    for number, line in enumerate(read_lines(path), 1):
-        if not (number == 1 and _is_header(line)):
-            words[line.partition(" ")[0].lower()] = None
-    return list(words)
+        words = read_lines(path.with_suffix(".txt"))
+    else:
+        words = (line.partition(" ")[0] for _, line in _without_header(path))
+    return list(dict.fromkeys(map(str.lower, words)))
 
 
 def vector_width(path: str | Path) -> int:
@@ -136,20 +146,14 @@ def vector_width(path: str | Path) -> int:
         if vectors.ndim != 2:
             raise DataError(f"expected an array of two dimensions, got {vectors.ndim}", file=path)
         return int(vectors.shape[1])
-    for number, line in enumerate(islice(read_lines(path), 2), 1):
-        if number > 1 or not _is_header(line):
-            return len(line.split()) - 1
+    for _, line in _without_header(path):
+        return len(line.split()) - 1
     raise DataError("the file has no vectors", file=path)
 
 
 def vectors_file(path: str | Path) -> Path:
     """The path itself, or `FILE` in it where it is a folder."""
     return Path(path) / FILE if Path(path).is_dir() else Path(path)
-
-
-def _is_header(line: str) -> bool:
-    pieces = line.split()
-    return len(pieces) == 2 and all(piece.isdigit() for piece in pieces)
 
 
 def _check_width(width: int, dimension: int | None, path: str | Path, row: int) -> None:
