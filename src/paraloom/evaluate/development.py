@@ -64,16 +64,18 @@ def read_development(folder: str | Path, development: str = DEVELOPMENT) -> Deve
     Raises:
         ConfigError: A task is unknown, the test tasks have some of the pairs, or no task is left.
     """
-    how = _OVERLAP.get(development.partition("?")[2])
-    if how is None:
+    setting = development.partition("?")[2]
+    if setting not in _OVERLAP:
         raise ConfigError(
-            f"unknown setting '{development.partition('?')[2]}' of the development tasks",
+            f"unknown setting '{setting}' of the development tasks",
             remedy="Write '?overlap=drop' or '?overlap=keep' behind their names.",
         )
+    how = _OVERLAP[setting]
     root, evaluated, _ = find_tasks(folder)
     chosen = _chosen(folder, evaluated, development)
-    tests = [read_task(root, task) for task in evaluated if task not in chosen]
-    tested = {key for task in tests for key in _keys(task)}
+    tested: set[frozenset[str]] = set().union(
+        *(_keys(read_task(root, task)) for task in evaluated if task not in chosen)
+    )
     tasks, shared = [], {}
     for task in (read_task(root, task) for task in chosen):
         is_shared = np.array([key in tested for key in _keys(task)])
