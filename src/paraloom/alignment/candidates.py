@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from paraloom.alignment.neighbor_kernels import greatest_entries, nearest_rows, row_products
+from paraloom.text.hashing import find_ids
 from paraloom.text.tokens import TokenLists
 
 Ints = npt.NDArray[np.int64]
@@ -38,9 +39,7 @@ def word_counts(lists: TokenLists, columns: npt.NDArray[np.uint64]) -> Matrix:
     """Count the words of each document."""
     from scipy import sparse
 
-    indices = np.searchsorted(columns, lists.ids)
-    present = indices < len(columns)
-    present[present] = columns[indices[present]] == lists.ids[present]
+    present, indices = find_ids(columns, lists.ids)
     owners = np.repeat(np.arange(len(lists)), lists.lengths)
     ones = np.ones(int(present.sum()), np.float32)
     return sparse.csr_matrix((ones, (owners[present], indices[present])), (len(lists), len(columns)))

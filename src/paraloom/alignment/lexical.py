@@ -17,6 +17,7 @@ from paraloom.alignment.anchors import rare_words, shared_words, word_places
 from paraloom.alignment.numbered_words import NumberedWords, ObservedWords
 from paraloom.alignment.search import Band
 from paraloom.text.buffers import Texts, text_buffers
+from paraloom.text.hashing import find_ids
 from paraloom.text.token_kernels import hash_spans
 from paraloom.text.tokens import TokenLists, token_strings
 
@@ -59,8 +60,8 @@ class Background(NamedTuple):
         """The probability of each id; an unseen one has that of the rarest."""
         if not len(self.ids):
             return np.ones(len(ids))
-        indices = np.minimum(np.searchsorted(self.ids, ids), len(self.ids) - 1)
-        return np.where(self.ids[indices] == ids, self.probabilities[indices], self.probabilities.min())
+        known, indices = find_ids(self.ids, ids)
+        return np.where(known, self.probabilities[indices], self.probabilities.min())
 
 
 def estimate_background(lists: Iterable[TokenLists]) -> Background:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from paraloom.text.hashing import find_ids
 from paraloom.text.tokens import TokenLists
 
 Ids = npt.NDArray[np.uint64]
@@ -84,9 +85,7 @@ def number_observed(lists: TokenLists) -> ObservedWords:
 
 def number_expected(expected: ExpectedWords, lengths: Ints, types: Ids) -> NumberedWords:
     """Number expected words as the other text has them."""
-    numbers = np.searchsorted(types, expected.ids)
-    present = numbers < len(types)
-    present[present] = types[numbers[present]] == expected.ids[present]
+    present, numbers = find_ids(types, expected.ids)
     return NumberedWords(
         numbers[present].astype(np.int32),
         (expected.causes[present] % np.uint64(CAUSES)).astype(np.int32),

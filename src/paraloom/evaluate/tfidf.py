@@ -12,6 +12,7 @@ import numpy.typing as npt
 from paraloom.core.digests import signature
 from paraloom.core.stats import IdCounts, merge_all
 from paraloom.text.buffers import Texts
+from paraloom.text.hashing import find_ids
 from paraloom.text.ngrams import character_ngrams
 from paraloom.text.tokens import TokenLists, tokenize
 
@@ -49,9 +50,7 @@ class TfIdf:
 
         vocabulary = self.frequencies.ids
         rows = np.repeat(np.arange(len(lists)), lists.lengths)
-        columns = np.searchsorted(vocabulary, lists.ids)
-        known = columns < len(vocabulary)
-        known[known] = vocabulary[columns[known]] == lists.ids[known]
+        known, columns = find_ids(vocabulary, lists.ids)
         ones = np.ones(int(known.sum()))
         counts = sparse.csr_matrix((ones, (rows[known], columns[known])), shape=(len(lists), len(vocabulary)))
         counts.sum_duplicates()

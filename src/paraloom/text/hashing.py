@@ -1,4 +1,4 @@
-"""A set of texts kept as 64-bit hashes, to find repetitions in a stream."""
+"""Look-up of 64-bit hashes: among sorted ones, and in a set that finds the repetitions of a stream."""
 
 from __future__ import annotations
 
@@ -7,6 +7,16 @@ import numpy.typing as npt
 
 from paraloom.text import token_kernels as kernels
 from paraloom.text.buffers import Texts, text_buffers
+
+
+def find_ids(
+    known: npt.NDArray[np.uint64], ids: npt.NDArray[np.uint64]
+) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.intp]]:
+    """Whether each id is among known ones, which ascend, and its position if it is."""
+    if not len(known):
+        return np.zeros(len(ids), np.bool_), np.zeros(len(ids), np.intp)
+    positions = np.minimum(np.searchsorted(known, ids), len(known) - 1)
+    return known[positions] == ids, positions
 
 
 class TextSet:

@@ -95,12 +95,14 @@ def find_cut(
 
 def sort_keys(batch: pa.RecordBatch, by: str, seed: int) -> SortKeys:
     """Sort keys of the rows of a batch."""
-    if by:
-        value = pc.cast(batch.column(by), pa.float64(), safe=False).to_numpy(zero_copy_only=False)
-        value = np.where(np.isfinite(value), value, np.nan)
-    else:
-        value = np.zeros(batch.num_rows)
+    value = score_values(batch, by) if by else np.zeros(batch.num_rows)
     return value, row_hashes(batch, ROW_ID_COLUMNS, seed)
+
+
+def score_values(batch: pa.RecordBatch, by: str) -> npt.NDArray[np.float64]:
+    """The values of a score, NaN where it is undefined."""
+    value = pc.cast(batch.column(by), pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+    return np.where(np.isfinite(value), value, np.nan)
 
 
 def nth_smallest(read: Callable[[], Iterable[SortKeys]], n: int, *, max_in_memory: int = _IN_MEMORY) -> SortKey:

@@ -25,6 +25,7 @@ from paraloom.core.lazy import late
 from paraloom.core.progress import progress
 from paraloom.io.atomic import atomic_write
 from paraloom.pairs.filtering.cuts import ROW_ID_COLUMNS
+from paraloom.text.hashing import find_ids
 
 if TYPE_CHECKING:
     from paraloom.text.buffers import Texts
@@ -122,7 +123,7 @@ def listed_duplicates(file: Path, duplicate: npt.NDArray[np.bool_], columns: tup
     """The rows that are marked, by their hashes, which a file has in order, and which may be larger than memory."""
     dropped = np.unique(np.concatenate([_NONE, *(chunk[duplicate[part]] for part, chunk in _chunks(file))]))
     others = (chunk[~duplicate[part]] for part, chunk in _chunks(file))
-    repeated = np.unique(np.concatenate([_NONE, *(chunk[_contains(dropped, chunk)] for chunk in others)]))
+    repeated = np.unique(np.concatenate([_NONE, *(chunk[find_ids(dropped, chunk)[0]] for chunk in others)]))
     return Duplicates(dropped, repeated, columns, len(duplicate), int(duplicate.sum()))
 
 
@@ -227,7 +228,7 @@ def first_copies(batches: Iterable[pa.RecordBatch], duplicates: Duplicates) -> I
         first = np.zeros(batch.num_rows, np.bool_)
         if len(seen):
             hashes = text_hashes(batch, duplicates.columns)
-            repeated = np.flatnonzero(_contains(duplicates.repeated, hashes))
+            repeated = np.flatnonzero(find_ids(duplicates.repeated, hashes)[0])
             positions, indices = np.unique(np.searchsorted(duplicates.repeated, hashes[repeated]), return_index=True)
             new = ~seen[positions]
             first[repeated[indices[new]]] = True
@@ -239,17 +240,8 @@ def is_duplicate(
     batch: pa.RecordBatch, duplicates: Duplicates, first: npt.NDArray[np.bool_] | None = None
 ) -> npt.NDArray[np.bool_]:
     """Look up rows among those that `find_duplicates` found."""
-    listed = _contains(duplicates.hashes, text_hashes(batch, duplicates.columns))
+    listed, _ = find_ids(duplicates.hashes, text_hashes(batch, duplicates.columns))
     return listed if first is None else listed & ~first
-
-
-def _contains(known: npt.NDArray[np.uint64], hashes: npt.NDArray[np.uint64]) -> npt.NDArray[np.bool_]:
-    """True where the hash is in an ascending array."""
-    if not len(known):
-        return np.zeros(len(hashes), np.bool_)
-    positions = np.minimum(np.searchsorted(known, hashes), len(known) - 1)
-    contained: npt.NDArray[np.bool_] = known[positions] == hashes
-    return contained
 
 
 def text_hashes(batch: pa.RecordBatch, columns: Sequence[str]) -> npt.NDArray[np.uint64]:

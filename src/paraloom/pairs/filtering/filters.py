@@ -20,10 +20,11 @@ from paraloom.core.errors import ConfigError
 from paraloom.core.reasons import DISTINCT, not_best, not_sampled
 from paraloom.core.schema import with_reasons
 from paraloom.io.database import sql
-from paraloom.pairs.filtering.cuts import ROW_ID_COLUMNS, Cut, find_cut, row_hashes
+from paraloom.pairs.filtering.cuts import ROW_ID_COLUMNS, Cut, find_cut, row_hashes, score_values
 from paraloom.pairs.filtering.expressions import check_columns, condition, evaluate, evaluate_sql
-from paraloom.pairs.filtering.promised_precision import PromisedCut, Target, promised_cut, score_values
+from paraloom.pairs.filtering.promised_precision import PromisedCut, Target, promised_cut
 from paraloom.pairs.scoring.table import COLUMNS, missing_column
+from paraloom.text.hashing import find_ids
 
 DECIDING = ("judge", "p_paraphrase")
 """Scores that a precision is promised by, the better one first."""
@@ -196,9 +197,9 @@ def best_of_sources(criteria: Criteria, batches: Iterable[pa.RecordBatch]) -> Fl
             new[0], last = ids[0].as_py() != last, ids[-1].as_py()
         sources.append(count + np.cumsum(new))
         count += int(new.sum())
-        value = pc.cast(batch.column(criteria.by), pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+        value = score_values(batch, criteria.by)
         kept = select(condition_only, batch).column("keep").to_numpy(zero_copy_only=False)
-        values.append(np.where(kept & np.isfinite(value), -value if criteria.prefers_highest() else value, np.inf))
+        values.append(np.where(kept & ~np.isnan(value), -value if criteria.prefers_highest() else value, np.inf))
     source, rank_by = np.concatenate(sources), np.concatenate(values)
     order = np.lexsort((rank_by, source))
     starts = np.flatnonzero(np.diff(source[order], prepend=0))
@@ -276,8 +277,7 @@ def select(
             reject(pc.is_null(holds).to_numpy(zero_copy_only=False), f"undefined: {clause}")
             reject(~pc.fill_null(holds, True).to_numpy(zero_copy_only=False), f"not: {clause}")
     if best is not None:
-        value = pc.cast(batch.column(criteria.by), pa.float64(), safe=False).to_numpy(zero_copy_only=False)
-        reject(~np.isfinite(value), f"undefined: {criteria.by}")
+        reject(np.isnan(score_values(batch, criteria.by)), f"undefined: {criteria.by}")
         reject(~best, not_best(criteria.per_source, criteria.by))
     if "repeats" in cuts:
         reject(is_repeat(batch, cuts["repeats"]), f"not: {DISTINCT}")
@@ -286,8 +286,7 @@ def select(
             part = f"in decile {criteria.decile}"
         else:
             part = f"among the {'highest' if criteria.prefers_highest() else 'lowest'} {criteria.top:.4g}"
-        value = pc.cast(batch.column(criteria.by), pa.float64(), safe=False).to_numpy(zero_copy_only=False)
-        reject(~np.isfinite(value), f"undefined: {criteria.by}")
+        reject(np.isnan(score_values(batch, criteria.by)), f"undefined: {criteria.by}")
         reject(~Cut.from_json(cuts["rank"]).contains(batch), f"not: {part} by {criteria.by}")
     if "precision" in cuts:
         promised = PromisedCut.from_json(cuts["precision"])
@@ -389,11 +388,8 @@ def is_repeat(batch: pa.RecordBatch, repeats: dict[str, Any]) -> npt.NDArray[np.
     known, kept = _unpacked(repeats["pairs"]), _unpacked(repeats["rows"])
     if not len(known):
         return np.zeros(batch.num_rows, np.bool_)
-    pairs = _pair_hashes(batch)
-    places = np.minimum(np.searchsorted(known, pairs), len(known) - 1)
-    others = kept[places] != row_hashes(batch, ROW_ID_COLUMNS, repeats["seed"])
-    repeat: npt.NDArray[np.bool_] = (known[places] == pairs) & others
-    return repeat
+    repeated, places = find_ids(known, _pair_hashes(batch))
+    return repeated & (kept[places] != row_hashes(batch, ROW_ID_COLUMNS, repeats["seed"]))
 
 
 def _pair_hashes(batch: pa.RecordBatch) -> Hashes:

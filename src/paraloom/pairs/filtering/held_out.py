@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from paraloom.core.lazy import late
 from paraloom.text import token_kernels as kernels
 from paraloom.text.buffers import Texts, string_array, text_buffers
+from paraloom.text.hashing import find_ids
 from paraloom.text.ngrams import ngrams
 from paraloom.text.normalize import lowercase, normalize
 from paraloom.text.tokens import token_hash, tokenize
@@ -40,22 +41,15 @@ class _Keys:
         self.keys = np.unique(np.concatenate([np.empty(0, np.uint64), *keys]))
         self.met = np.zeros(len(self.keys), np.bool_)
 
-    def find(self, keys: npt.NDArray[np.uint64]) -> tuple[Bools, npt.NDArray[np.intp]]:
-        """Whether each key is in the set, and its position if it is."""
-        if not len(self.keys):
-            return np.zeros(len(keys), np.bool_), np.zeros(len(keys), np.intp)
-        places = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
-        return self.keys[places] == keys, places
-
     def look_up(self, keys: npt.NDArray[np.uint64]) -> Bools:
         """Whether each key is in the set, remembered."""
-        known, places = self.find(keys)
+        known, places = find_ids(self.keys, keys)
         self.met[places[known]] = True
         return known
 
     def was_met(self, keys: npt.NDArray[np.uint64]) -> Bools:
         """Whether each key of the set was looked up."""
-        known, places = self.find(keys)
+        known, places = find_ids(self.keys, keys)
         return known & self.met[places] if len(self.met) else known
 
 

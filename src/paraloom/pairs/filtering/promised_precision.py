@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from paraloom.core.errors import DataError
 from paraloom.pairs.filtering.certified_cut import (
@@ -21,7 +20,9 @@ from paraloom.pairs.filtering.certified_cut import (
     fewest_labels,
     next_to_label,
 )
+from paraloom.pairs.filtering.cuts import score_values
 from paraloom.pairs.filtering.judgments import Judgments, pair_keys, read_judgments
+from paraloom.text.hashing import find_ids
 
 _SIDES = ("src", "tgt")
 
@@ -77,12 +78,6 @@ class PromisedCut:
 def condition_text(by: str, highest: bool, threshold: float) -> str:
     """The condition that a score is good enough."""
     return f"{by} {'>=' if highest else '<='} {threshold:.6g}"
-
-
-def score_values(batch: pa.RecordBatch, by: str) -> npt.NDArray[np.float64]:
-    """The values of a score, NaN where it is undefined."""
-    value = pc.cast(batch.column(by), pa.float64(), safe=False).to_numpy(zero_copy_only=False)
-    return np.where(np.isfinite(value), value, np.nan)
 
 
 def promised_cut(batches: Iterable[pa.RecordBatch], target: Target) -> PromisedCut:
@@ -148,8 +143,7 @@ def _ranking(
     value, key = value[order], key[order]
     known = np.full(len(key), -1, np.int8)
     labeled = np.array(sorted(labels), np.uint64)
-    rows = np.minimum(np.searchsorted(key, labeled), len(key) - 1)
-    present = key[rows] == labeled
+    present, rows = find_ids(key, labeled)
     known[rows[present]] = [labels[int(number)] for number in labeled[present]]
     return Ranking(value, key, known), key
 

@@ -17,6 +17,7 @@ from paraloom.core.errors import DataError, ModelError
 from paraloom.core.stats import IdCounts
 from paraloom.pairs.scoring.token_list_kernels import distinct_entries
 from paraloom.text.buffers import Texts
+from paraloom.text.hashing import find_ids
 from paraloom.text.normalize import lowercase
 from paraloom.text.tokens import TokenLists, tokenize
 
@@ -71,9 +72,7 @@ class DocumentFrequencies:
             Wieting and Gimpel 2018 (PNMT), Table 1; Wieting, Mallinson, Gimpel 2017 (W17), Table 10.
         """
         lists = words_with_letters(texts)
-        positions = np.searchsorted(self.words, lists.ids)
-        positions[positions == len(self.words)] = 0
-        known = self.words[positions] == lists.ids
+        known, positions = find_ids(self.words, lists.ids)
         values = np.where(known, self._idf[positions], np.log(self.sentences / self.unseen))
         sums = np.concatenate([[0.0], np.cumsum(values)])
         total = np.diff(sums[lists.offsets])
