@@ -100,13 +100,24 @@ class LengthEvidence:
         # P(|δ|) falls from 1 as a density does; its integral is the mean of |δ|, of both signs together.
         mean_deviation = float(np.exp(table).sum()) / _STEPS
         self.constant = math.log(self.ratio) / 2 - math.log(2 * mean_deviation)
-        self.backgrounds = tuple(_block_densities(side, max_size) for side in self.cumulative)
+        source_cumulative, target_cumulative = self.cumulative
+        self.backgrounds = _block_densities(source_cumulative, max_size), _block_densities(target_cumulative, max_size)
 
     def add(self, first: int, rows: int, band: Band, out: Scores) -> None:
         """See `search.Evidence`."""
-        shape = self.ratio, VARIANCE, self.table, _STEPS
-        contrast = self.contrast, self.constant, *self.backgrounds
-        kernels.add_lengths(first, *self.cumulative, *shape, *contrast, band.lows, out)
+        kernels.add_lengths(
+            first,
+            *self.cumulative,
+            self.ratio,
+            VARIANCE,
+            self.table,
+            _STEPS,
+            self.contrast,
+            self.constant,
+            *self.backgrounds,
+            band.lows,
+            out,
+        )
 
     def scores(self, beads: Ints) -> Floats:
         """The scores of some beads with sentences on both sides, at most `max_size` if there is a contrast."""

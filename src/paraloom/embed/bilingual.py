@@ -71,7 +71,8 @@ def _labels(batch: pa.RecordBatch) -> set[tuple[str | None, str | None]]:
     columns = [batch.column(name).unique() for name in ("src_lang", "tgt_lang") if name in batch.schema.names]
     if len(columns) < 2:
         return set()
-    return set(product(*({language_code(code) for code in codes.to_pylist()} for codes in columns)))
+    first, second = ({language_code(code) for code in codes.to_pylist()} for codes in columns)
+    return set(product(first, second))
 
 
 def language_facts(checks: Iterable[Mapping[str, Any]]) -> dict[str, str]:

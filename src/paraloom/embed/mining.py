@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from threading import Event, Lock
-from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+from typing import Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -15,12 +15,19 @@ from paraloom.core.errors import ConfigError, DataError, nearest
 from paraloom.core.progress import Advance, progress
 from paraloom.embed import mining_kernels
 from paraloom.embed.average import Vectors
-from paraloom.embed.search import BLOCK, NEIGHBORS, SearchResult, check_vectors, faiss_library, unit_block
+from paraloom.embed.search import (
+    BLOCK,
+    NEIGHBORS,
+    SearchResult,
+    StoredVectors,
+    check_vectors,
+    faiss_library,
+    unit_block,
+)
 from paraloom.embed.threads import ThreadTeam, available_threads
 
 Retrieval: TypeAlias = Literal["max", "intersection", "forward", "backward"]
 Index: TypeAlias = Literal["auto", "exact", "graph"]
-StoredVectors: TypeAlias = npt.NDArray[np.floating[Any]]
 
 MARGIN_THRESHOLD = 1.2
 """Margin from which a pair is taken for a translation: about the best one for averages of subwords in three languages
@@ -157,7 +164,7 @@ def _best_candidates(side: SearchResult, own: Vectors, other: Vectors) -> MinedB
     return MinedBitext(rows, side.rows[rows, best], scores[rows, best], side.cosines[rows, best])
 
 
-def _where(pairs: MinedBitext, chosen: npt.NDArray[Any]) -> MinedBitext:
+def _where(pairs: MinedBitext, chosen: npt.NDArray[np.bool_ | np.int64]) -> MinedBitext:
     return MinedBitext(*(array[chosen] for array in pairs))
 
 

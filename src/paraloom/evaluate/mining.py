@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -48,7 +47,7 @@ class MiningScore(ResultRecord):
 def evaluate_mining(
     sources: Sequence[int] | npt.NDArray[np.int64],
     targets: Sequence[int] | npt.NDArray[np.int64],
-    margins: Sequence[float] | npt.NDArray[np.floating[Any]],
+    margins: Sequence[float] | npt.NDArray[np.floating],
     gold: Sequence[tuple[int, int]] | npt.NDArray[np.int64],
     threshold: float,
 ) -> MiningScore:

@@ -16,6 +16,8 @@ from paraloom.core.errors import ConfigError, MissingExtraError, ModelError, nea
 from paraloom.core.hub import quiet
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
     import torch
 
 METRICS = ("comet", "metricx")  # Names of the metrics: `score --with NAME:FOLDER`
@@ -428,7 +430,7 @@ def _device() -> str:
     return default_device().partition(",")[0]
 
 
-def _transformers() -> Any:
+def _transformers() -> ModuleType:
     try:
         import torch  # noqa: F401
         import transformers

@@ -54,7 +54,7 @@ def word_links(a: TokenLists, b: TokenLists, config: WordAlignmentConfig | None 
     pairs, owners = kernels.number_pairs(first, a.offsets, second, rows, starts, order, len(words))
     probabilities = np.full(len(owners), 1 / max(1, len(words)), np.float32)
     for _ in range(config.iterations):
-        counts, sums, _ = kernels.expectation(
+        counts, sums = kernels.expectation(
             a.offsets, b.offsets, pairs, owners, probabilities, len(words), config.tension, config.null
         )
         probabilities = kernels.maximization(owners, counts, sums)

@@ -62,7 +62,7 @@ def expectation(
     vocabulary: int,
     tension: float,
     null: float,
-) -> tuple[Numbers, npt.NDArray[np.float64], float]:
+) -> tuple[Numbers, npt.NDArray[np.float64]]:
     """Run the expectation step of EM: how often each pair of words is expected to be linked.
 
     Reference:
@@ -70,7 +70,6 @@ def expectation(
     """
     counts = np.zeros(len(owners), np.float32)
     sums = np.zeros(vocabulary + 1, np.float64)
-    likelihood = 0.0
     weights = np.empty(np.diff(a_offsets).max() + 1 if len(a_offsets) > 1 else 1, np.float64)
     cell = 0
     for row in range(len(a_offsets) - 1):
@@ -81,13 +80,12 @@ def expectation(
             for i in range(n + 1):
                 total += weights[i]
             if total > 0:
-                likelihood += math.log(total)
                 for i in range(n + 1):
                     posterior = weights[i] / total
                     counts[pairs[cell + i]] += posterior
                     sums[owners[pairs[cell + i]]] += posterior
             cell += n + 1
-    return counts, sums, likelihood
+    return counts, sums
 
 
 @kernel

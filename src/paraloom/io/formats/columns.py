@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -116,7 +116,7 @@ def named_column(schema: pa.Schema, name: ColumnName, path: str | Path) -> Side:
     column, *inside = (name,) if name in names else path_keys(name)
     kind: pa.DataType | None = pa.struct(schema)
     for key in (column, *inside):
-        kind = kind.field(key).type if key in _keys_in(kind) else None
+        kind = kind.field(key).type if kind is not None and key in _keys_in(kind) else None
     if kind is None:
         known = [*names, *keys, *(f"{field.name}.{key}" for field in schema for key in _keys_in(field.type))]
         raise ConfigError(
@@ -181,7 +181,7 @@ def pair_rows(
         before += batch.num_rows
 
 
-def _types(columns: Sequence[list[Any]]) -> set[type]:
+def _types(columns: Sequence[Sequence[object]]) -> set[type]:
     return {kind for column in columns for kind in set(map(type, column))}
 
 

@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,9 @@ from paraloom.core.devices import default_device, parse_device
 from paraloom.core.errors import DataError
 from paraloom.pairs.judging.network import OUTPUTS, JudgeNetwork, JudgeShape, from_bert
 from paraloom.pairs.judging.training import UNKNOWN, JudgeConfig, TokenPairs, logits_of, train
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
 
 MIN_PAIRS = 50
 """Fewest right pairs, and fewest wrong ones, that a judge is trained on."""
@@ -88,7 +91,7 @@ class Base:
         return network
 
 
-def token_pairs(pairs: JudgedPairs, tokenizer: Any, max_tokens: int) -> TokenPairs:
+def token_pairs(pairs: JudgedPairs, tokenizer: Tokenizer, max_tokens: int) -> TokenPairs:
     """Pairs as token lists; each text is stored once."""
     numbers: dict[str, int] = {}
     for text in (*pairs.sources, *pairs.targets):
