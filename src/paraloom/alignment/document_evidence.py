@@ -12,10 +12,10 @@ from paraloom.alignment.document_features import Documents
 from paraloom.alignment.images import group_images
 from paraloom.alignment.lexicon import BilingualLexicon
 from paraloom.alignment.topics import topic_vectors
+from paraloom.core.array_types import Float32s, Floats, Ids
 from paraloom.text.hashing import find_ids
 from paraloom.text.tokens import TokenLists
 
-Floats = npt.NDArray[np.float64]
 Lexicons = tuple[BilingualLexicon | None, BilingualLexicon | None]
 """From source to target, and from target to source; None where none is known."""
 
@@ -42,8 +42,8 @@ class DocumentVectors(NamedTuple):
 class DenseVectors(NamedTuple):
     """Unit vectors of the documents on either side."""
 
-    source: npt.NDArray[np.float32]
-    target: npt.NDArray[np.float32]
+    source: Float32s
+    target: Float32s
 
 
 def word_vectors(source: Documents, target: Documents, lexicons: Lexicons) -> DocumentVectors:
@@ -216,7 +216,7 @@ def _part(lists: TokenLists, start: int) -> TokenLists:
     return TokenLists(lists.ids[bounds[0] : bounds[-1]], bounds - bounds[0])
 
 
-def _translation_table(lexicon: BilingualLexicon, columns: npt.NDArray[np.uint64]) -> Matrix:
+def _translation_table(lexicon: BilingualLexicon, columns: Ids) -> Matrix:
     """The probabilities of translations: a row for each word of the lexicon, and the columns of the other side."""
     from scipy import sparse
 

@@ -10,19 +10,18 @@ from itertools import chain
 from typing import Any, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from paraloom.alignment.addresses import address_tokens, link_tokens
 from paraloom.alignment.images import ImageKey
 from paraloom.alignment.lexicon import concatenate
+from paraloom.core.array_types import Float32s, Ints
 from paraloom.core.errors import DataError
 from paraloom.core.protocols import EncoderLike
 from paraloom.core.schema import DOCUMENTS, require
 from paraloom.io import Corpus
 from paraloom.text.tokens import TokenLists, tokenize
 
-Ints = npt.NDArray[np.int64]
 Value = TypeVar("Value")
 
 ParagraphReader = Callable[[Sequence[int]], dict[int, list[str]]]
@@ -78,7 +77,7 @@ class Documents:
     read_translations: ParagraphReader | None = None
     read_originals: ParagraphReader | None = None
     encoder: EncoderLike | None = None
-    vectors: npt.NDArray[np.float32] | None = None
+    vectors: Float32s | None = None
     addresses: TokenLists | None = None
     links: TokenLists | None = None
 
@@ -130,14 +129,17 @@ def open_documents(corpus: Corpus, *, pivot: bool = False, encoder: EncoderLike 
     columns = ["doc_id", "lang", "url", text_column, "images"]
     columns += [name for name in (TRANSLATION, LINKS) if name in corpus.schema.names and name not in columns]
     none = pa.RecordBatch.from_pylist([], schema=pa.schema([corpus.schema.field(name) for name in columns]))
-    readers = {
-        "read_paragraphs": partial(_read_paragraphs, corpus, text_column),
-        "read_translations": partial(_read_paragraphs, corpus, TRANSLATION) if TRANSLATION in columns[5:] else None,
-        "read_originals": partial(_read_paragraphs, corpus, "text") if pivot else None,
-    }
-    # With readers of the corpus, nothing refers to the texts of a batch any more.
-    batches = chain([none], corpus.batches(columns))
-    parts = [replace(_of_batch(batch, text_column, encoder), **readers) for batch in batches]
+    read = partial(partial, _read_paragraphs, corpus)
+    parts = [
+        # With readers of the corpus, nothing refers to the texts of a batch any more.
+        replace(
+            _of_batch(batch, text_column, encoder),
+            read_paragraphs=read(text_column),
+            read_translations=read(TRANSLATION) if TRANSLATION in columns[5:] else None,
+            read_originals=read("text") if pivot else None,
+        )
+        for batch in chain([none], corpus.batches(columns))
+    ]
     lists = {name: [getattr(part, name) for part in parts] for name in _JOINED if getattr(parts[0], name) is not None}
     return replace(parts[0], **{name: _JOINED[name](values) for name, values in lists.items()})
 
@@ -174,7 +176,7 @@ _JOINED: Mapping[str, Callable[..., Any]] = {
 }
 
 
-def document_vectors(paragraphs: Sequence[Sequence[str]], encoder: EncoderLike) -> npt.NDArray[np.float32]:
+def document_vectors(paragraphs: Sequence[Sequence[str]], encoder: EncoderLike) -> Float32s:
     """Vectors of documents: the mean of the unit vectors of their paragraphs, weighted by their numbers of words."""
     lines = [line for document in paragraphs for line in document]
     vectors = np.zeros((len(paragraphs), encoder.dimension), np.float32)
@@ -189,7 +191,7 @@ def document_vectors(paragraphs: Sequence[Sequence[str]], encoder: EncoderLike) 
 
 def paragraph_vectors(
     source: Documents, target: Documents, source_lines: Sequence[str], target_lines: Sequence[str]
-) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]] | None:
+) -> tuple[Float32s, Float32s] | None:
     """Vectors of the paragraphs of a pair of documents, for the sentence aligner; None without an encoder."""
     if source.encoder is None or target.encoder is None:
         return None

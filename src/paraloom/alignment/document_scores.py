@@ -7,7 +7,6 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from paraloom.alignment.assignment import assign, margins
 from paraloom.alignment.candidates import (
@@ -32,11 +31,11 @@ from paraloom.alignment.document_evidence import (
     word_vectors,
 )
 from paraloom.alignment.document_features import Documents
+from paraloom.core.array_types import Floats
 
 if TYPE_CHECKING:
     from scipy import sparse
 
-Floats = npt.NDArray[np.float64]
 Vectors = TypeVar("Vectors")
 
 CONTENT = ("words", "pictures")
@@ -69,18 +68,18 @@ def score_candidates(
 ) -> ScoredPairs:
     """Find the candidates of each document by the evidence that has a weight, and score them."""
     weights = {name: weight for name, weight in weights.items() if weight}
-    makers = {
+    makers: dict[str, Callable[[], DocumentVectors | None]] = {
         "words": partial(word_vectors, source, target, lexicons),
         "pictures": partial(image_vectors, source, target),
         "addresses": partial(address_vectors, source, target),
         "links": partial(link_vectors, source, target),
     }
-    dense_makers = {
+    dense_makers: dict[str, Callable[[], DenseVectors | None]] = {
         "encoder": partial(encoder_vectors, source, target),
         "topics": partial(topic_unit_vectors, source, target, lexicons, seed),
     }
-    sparse_vectors = _made(makers, weights)
-    dense_vectors = _made(dense_makers, weights)
+    sparse_vectors = _computed(makers, weights)
+    dense_vectors = _computed(dense_makers, weights)
     sets = _nearest(sparse_vectors, dense_vectors, weights, max_candidates)
     ratios = [name for name in RATIOS if name in weights]
     if ratios and not sets:
@@ -151,10 +150,10 @@ def _nearest(
     return sets + [nearest_pairs(*sparse_vectors[name], max_candidates) for name in SITE if name in sparse_vectors]
 
 
-def _made(makers: Mapping[str, Callable[[], Vectors | None]], names: Container[str]) -> dict[str, Vectors]:
+def _computed(makers: Mapping[str, Callable[[], Vectors | None]], names: Container[str]) -> dict[str, Vectors]:
     """The vectors of the kinds of evidence with a weight, without those that the documents do not have."""
-    made = {name: make() for name, make in makers.items() if name in names}
-    return {name: sides for name, sides in made.items() if sides is not None}
+    vectors = {name: make() for name, make in makers.items() if name in names}
+    return {name: sides for name, sides in vectors.items() if sides is not None}
 
 
 def _stack(

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
 from paraloom.alignment.aligner_config import AlignerConfig
 from paraloom.alignment.assignment import ASSIGNMENTS, assign, margins
@@ -19,11 +18,9 @@ from paraloom.alignment.document_scores import KINDS, score_candidates
 from paraloom.alignment.floors import certainties, decoy_certainties, find_floor
 from paraloom.alignment.sentences import SentenceAligner, fit_aligner
 from paraloom.alignment.text_pairs import TextPair
+from paraloom.core.array_types import Bools, Floats, Ints
 from paraloom.core.config import check_range
 from paraloom.core.errors import ConfigError, nearest
-
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 EVIDENCE: dict[str, dict[str, float]] = {
     "words": {"words": 1.0},
@@ -215,7 +212,7 @@ def _lexicons(aligner: SentenceAligner | None) -> Lexicons:
 
 def _above_floor(
     pairs: CandidatePairs, scores: Floats, chosen: Ints, sizes: tuple[int, int], assignment: str
-) -> tuple[float | None, npt.NDArray[np.bool_]]:
+) -> tuple[float | None, Bools]:
     """The estimated floor, and which of the chosen pairs are ahead of their rivals and reach it, if there is one."""
     lead = margins(pairs, scores, chosen, sizes)
     decoys = decoy_certainties(pairs, scores, chosen, sizes, assignment)

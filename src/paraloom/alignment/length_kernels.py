@@ -4,14 +4,8 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-import numpy.typing as npt
-
+from paraloom.core.array_types import Float32s, Floats, Ints
 from paraloom.core.kernels import kernel
-
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
-Scores = npt.NDArray[np.float32]
 
 
 @kernel
@@ -28,7 +22,7 @@ def add_lengths(
     source_background: Floats,
     target_background: Floats,
     lows: Ints,
-    out: Scores,
+    out: Float32s,
 ) -> None:
     """Add table[|δ| × steps] of each bead to `out`, then its contrast; δ is the deviation in standard deviations σ.
 

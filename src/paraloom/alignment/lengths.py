@@ -8,14 +8,10 @@ from functools import cache
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from paraloom.alignment import length_kernels as kernels
 from paraloom.alignment.search import Band
-
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
-Scores = npt.NDArray[np.float32]
+from paraloom.core.array_types import Float32s, Floats, Ints
 
 VARIANCE = 6.8
 """Variance of the target's characters for each source character (Gale and Church 1993)."""
@@ -103,7 +99,7 @@ class LengthEvidence:
         source_cumulative, target_cumulative = self.cumulative
         self.backgrounds = _block_densities(source_cumulative, max_size), _block_densities(target_cumulative, max_size)
 
-    def add(self, first: int, rows: int, band: Band, out: Scores) -> None:
+    def add(self, first: int, rows: int, band: Band, out: Float32s) -> None:
         """See `search.Evidence`."""
         kernels.add_lengths(
             first,

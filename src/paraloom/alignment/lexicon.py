@@ -8,16 +8,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from paraloom.alignment.numbered_words import ExpectedWords, entries_between
+from paraloom.core.array_types import Float32s, Ids, Ints
 from paraloom.core.errors import DataError
 from paraloom.io import read_lines
 from paraloom.text.hashing import find_ids
 from paraloom.text.tokens import TokenLists, tokenize
 from paraloom.text.word_alignment import WordAlignmentConfig, word_links
-
-Ints = npt.NDArray[np.int64]
 
 # EM iterations: which words go together matters, not their exact probabilities.
 _ITERATIONS = 3
@@ -26,10 +24,10 @@ _ITERATIONS = 3
 class BilingualLexicon(NamedTuple):
     """Translation probabilities p(translation | word)."""
 
-    words: npt.NDArray[np.uint64]
+    words: Ids
     starts: Ints
-    translations: npt.NDArray[np.uint64]
-    probabilities: npt.NDArray[np.float32]
+    translations: Ids
+    probabilities: Float32s
 
     def expected_words(self, lists: TokenLists) -> ExpectedWords:
         """All translations of the words of each sentence, with their probabilities."""

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
-import numpy.typing as npt
 
 from paraloom.alignment.aligner_config import AlignerConfig
 from paraloom.alignment.breaks import inner_breaks
@@ -40,10 +39,9 @@ from paraloom.alignment.search import (
 from paraloom.alignment.shared_pieces import PieceEvidence, join_shared_pieces
 from paraloom.alignment.text_pairs import TextPair
 from paraloom.alignment.wordless import WordlessEvidence
+from paraloom.core.array_types import Floats, Ints
 from paraloom.text.tokens import TokenLists, tokenize
 
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 LexiconPair = tuple[BilingualLexicon, BilingualLexicon]
 """From source to target, and from target to source."""
 LearnedPair = tuple[BilingualLexicon | None, BilingualLexicon | None]

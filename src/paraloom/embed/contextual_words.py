@@ -7,9 +7,9 @@ from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from paraloom.core.array_types import Ints
 from paraloom.core.errors import ConfigError
 from paraloom.core.progress import progress
 from paraloom.embed.average import Vectors, normalize_vectors
@@ -24,7 +24,7 @@ class ContextVectors(NamedTuple):
     """Mean contextual vectors of n words."""
 
     vectors: Vectors
-    counts: npt.NDArray[np.int64]
+    counts: Ints
 
 
 def contextual_word_vectors(

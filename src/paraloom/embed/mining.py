@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from threading import Event, Lock
-from typing import Literal, NamedTuple, TypeAlias, get_args
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
 
+from paraloom.core.array_types import Ints
 from paraloom.core.errors import ConfigError, DataError, nearest
 from paraloom.core.progress import Advance, progress
 from paraloom.embed import mining_kernels
@@ -47,8 +48,8 @@ _EXACT = 1e11
 class MinedBitext(NamedTuple):
     """p pairs of a source and a target vector, highest margin first."""
 
-    sources: npt.NDArray[np.int64]
-    targets: npt.NDArray[np.int64]
+    sources: Ints
+    targets: Ints
     margins: Vectors
     cosines: Vectors
 
@@ -164,7 +165,7 @@ def _best_candidates(side: SearchResult, own: Vectors, other: Vectors) -> MinedB
     return MinedBitext(rows, side.rows[rows, best], scores[rows, best], side.cosines[rows, best])
 
 
-def _where(pairs: MinedBitext, chosen: npt.NDArray[np.bool_ | np.int64]) -> MinedBitext:
+def _where(pairs: MinedBitext, chosen: npt.NDArray[Any]) -> MinedBitext:
     return MinedBitext(*(array[chosen] for array in pairs))
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
+from paraloom.core.array_types import Float32s, Ints
 from paraloom.core.batches import batches_by_length
 from paraloom.core.errors import ConfigError, MissingExtraError, ModelError
 from paraloom.embed.onnx_export import FILE, padded_rows
@@ -60,14 +60,14 @@ class OnnxEncoder:
                 f"onnxruntime cannot load it: {str(error).splitlines()[0]}", file=self.folder / FILE
             ) from None
 
-    def encode(self, sentences: Sequence[str]) -> npt.NDArray[np.float32]:
+    def encode(self, sentences: Sequence[str]) -> Float32s:
         """Encode n sentences; returns float32 `(n, d)`, equal to those of the exported encoder up to rounding."""
         vectors = np.zeros((len(sentences), self.dimension), np.float32)
         for rows in batches_by_length([len(sentence) for sentence in sentences], _BATCH):
             vectors[rows] = self._session.run(["vectors"], self._batch([sentences[row] for row in rows]))[0]
         return vectors
 
-    def _batch(self, texts: list[str]) -> dict[str, npt.NDArray[np.int64]]:
+    def _batch(self, texts: list[str]) -> dict[str, Ints]:
         if self._tokenizer is not None:
             encodings = self._tokenizer.encode_batch(texts)
             return {

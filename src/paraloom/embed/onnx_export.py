@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from paraloom.core.array_types import Ints
 from paraloom.core.errors import ConfigError, MissingExtraError
 from paraloom.embed.average import Average, SentenceEncoder
 from paraloom.embed.onnx_graph import Graph, Lists, mean
@@ -59,13 +59,13 @@ def export_onnx(encoder: SentenceEncoder, folder: str | Path) -> None:
         (partial / "config.json").write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
 
 
-def onnx_inputs(encoder: SentenceEncoder, texts: Sequence[str]) -> dict[str, npt.NDArray[np.int64]]:
+def onnx_inputs(encoder: SentenceEncoder, texts: Sequence[str]) -> dict[str, Ints]:
     """The inputs of the graph for n texts."""
     parts = _part_of_unit(encoder)
     return {f"{unit}_rows": padded_rows(part.vocabulary, texts) for unit, part in parts.items()}
 
 
-def padded_rows(vocabulary: Vocabulary, texts: Sequence[str]) -> npt.NDArray[np.int64]:
+def padded_rows(vocabulary: Vocabulary, texts: Sequence[str]) -> Ints:
     """The rows of each text's known units, padded with -1; at least one column, also where no text has any."""
     lists = vocabulary.row_lists(pa.array(texts, pa.large_string()))
     if not len(lists.rows):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from paraloom.core.array_types import Int32s, Ints
 from paraloom.core.errors import ConfigError, DataError, MissingExtraError
 from paraloom.core.progress import progress
 from paraloom.core.seeds import generator
@@ -48,14 +49,14 @@ class SearchResult(NamedTuple):
     """The k nearest vectors of each of q queries, best first."""
 
     cosines: Vectors
-    rows: npt.NDArray[np.int64]
+    rows: Ints
 
 
 class MinedPairs(NamedTuple):
     """p pairs of similar vectors, highest margin first."""
 
-    first: npt.NDArray[np.int64]
-    second: npt.NDArray[np.int64]
+    first: Ints
+    second: Ints
     cosines: Vectors
     margins: Vectors
 
@@ -156,7 +157,7 @@ def mine_pairs(
     groups = group_vectors(corpus, scratch / "groups.npy", seed)
     _, order, bounds, stored = groups
     near = groups.near(probes)
-    pairs: list[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], Vectors]] = []
+    pairs: list[tuple[Ints, Ints, Vectors]] = []
     means = np.zeros(len(corpus), np.float32)
     with progress("mining", len(order), unit="sentences") as advance:
         for group in range(len(near)):
@@ -194,7 +195,7 @@ def check_vectors(vectors: StoredVectors, width: int | None = None) -> None:
         raise DataError(f"expected vectors of {width} dimensions, got {vectors.shape[1]}", remedy=remedy)
 
 
-def unit_block(vectors: StoredVectors, rows: slice | npt.NDArray[np.int64]) -> Vectors:
+def unit_block(vectors: StoredVectors, rows: slice | Ints) -> Vectors:
     """Some rows of an array of vectors, divided by their norms."""
     block = vectors[rows].astype(np.float32)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -211,8 +212,8 @@ class VectorGroups(NamedTuple):
     """Vectors in groups around centroids."""
 
     centroids: Vectors
-    order: npt.NDArray[np.int64]
-    bounds: npt.NDArray[np.int64]
+    order: Ints
+    bounds: Ints
     stored: npt.NDArray[np.float16]
 
     def near(self, probes: int) -> list[list[int]]:
@@ -260,7 +261,7 @@ def _centroids(corpus: StoredVectors, seed: int) -> Vectors:
     return centroids
 
 
-def groups_of(corpus: StoredVectors, centroids: Vectors) -> npt.NDArray[np.int32]:
+def groups_of(corpus: StoredVectors, centroids: Vectors) -> Int32s:
     """The nearest centroid of each row, int32 `(n,)`."""
     faiss = faiss_library()
     group = np.empty(len(corpus), np.int32)
@@ -271,7 +272,7 @@ def groups_of(corpus: StoredVectors, centroids: Vectors) -> npt.NDArray[np.int32
     return group
 
 
-def _distinct(pairs: list[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], Vectors]], means: Vectors) -> MinedPairs:
+def _distinct(pairs: list[tuple[Ints, Ints, Vectors]], means: Vectors) -> MinedPairs:
     """Each pair once, highest margin first, ties in the order of their rows; 0 where both means are not positive."""
     if not pairs:
         empty = np.empty(0, np.int64)
@@ -285,7 +286,7 @@ def _distinct(pairs: list[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], Ve
     return MinedPairs(first[best], second[best], cosines[best], margins[best])
 
 
-def lines_at(path: Path, rows: npt.NDArray[np.int64]) -> Iterator[str]:
+def lines_at(path: Path, rows: Ints) -> Iterator[str]:
     """The lines of an uncompressed text file at some rows, which count from 0, read on demand."""
     starts = array("q", [0])
     with path.open("rb") as stream:

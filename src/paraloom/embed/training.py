@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from paraloom.core.array_types import Float32s, Ints
 from paraloom.core.config import check_keys
 from paraloom.core.devices import training_devices
 from paraloom.core.digests import digest, file_digest
@@ -101,14 +101,14 @@ class Learner:
         return next(iter(self.parts.values())).dimension
 
     @property
-    def tensors(self) -> dict[str, npt.NDArray[np.float32]]:
+    def tensors(self) -> dict[str, Float32s]:
         """Everything that a checkpoint contains, by name: the arrays themselves."""
         return {f"{name}.{key}": tensor for name, part in self.parts.items() for key, tensor in part.state.items()}
 
     def encoder(self) -> SentenceEncoder:
         return SentenceEncoder(self.spec, {name: part.frozen() for name, part in self.parts.items()}, self.team.threads)
 
-    def take(self, sentences: npt.NDArray[np.int64]) -> dict[str, RowLists]:
+    def take(self, sentences: Ints) -> dict[str, RowLists]:
         lists = {unit: self.units[unit].take(sentences) for unit in self.spec.units}
         return {name: lists[PARTS[name].unit] for name in self.parts}
 
@@ -294,7 +294,7 @@ class _Training:
         if state.measure(evaluator(encoder), epoch) and best is not None:
             save_encoder(encoder, best)
 
-    def _train_contrastive(self, selected: npt.NDArray[np.int64], state: TrainingState) -> None:
+    def _train_contrastive(self, selected: Ints, state: TrainingState) -> None:
         first, second = 2 * selected, 2 * selected + 1
         lists = self._scrambled(self.learner.take(np.concatenate([first, second])), state.step)
         vectors = self.learner.forward(lists)
@@ -302,7 +302,7 @@ class _Training:
         loss = contrastive_loss(vectors, *keys, self.config.temperature, self.config.softmax_margin)
         self._update(lists, loss, state, 2 * len(selected))
 
-    def _train_margin(self, selected: npt.NDArray[np.int64], state: TrainingState) -> None:
+    def _train_margin(self, selected: Ints, state: TrainingState) -> None:
         first, second = 2 * selected, 2 * selected + 1
         keys = self.data.keys[first], self.data.keys[second]
         learner = self.learner

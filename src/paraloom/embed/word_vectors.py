@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from paraloom.core.array_types import Float32s, Ints
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.progress import progress
 from paraloom.core.protocols import EncoderLike
@@ -32,8 +32,8 @@ _PADDING_STD = 0.1
 class PretrainedVectors(NamedTuple):
     """Vectors from a file for the entries of a vocabulary."""
 
-    rows: npt.NDArray[np.int64]
-    vectors: npt.NDArray[np.float32]
+    rows: Ints
+    vectors: Float32s
     lines: int
 
 
@@ -46,8 +46,8 @@ def read_vectors(path: str | Path, vocabulary: Vocabulary, dimension: int | None
     """
     path = vectors_file(path)
     row_of = {entry: row for row, entry in enumerate(vocabulary.entries)}
-    exact: dict[int, npt.NDArray[np.float32]] = {}
-    capitalized: dict[int, npt.NDArray[np.float32]] = {}
+    exact: dict[int, Float32s] = {}
+    capitalized: dict[int, Float32s] = {}
     lines = 0
     if path.suffix == ".npy":
         return _read_array(path, row_of, dimension)
@@ -166,7 +166,7 @@ def _check_width(width: int, dimension: int | None, path: str | Path, row: int) 
         )
 
 
-def _parse_numbers(text: str, path: str | Path, row: int) -> npt.NDArray[np.float32]:
+def _parse_numbers(text: str, path: str | Path, row: int) -> Float32s:
     try:
         numbers = np.array(text.split(" "), np.float32)
     except ValueError as error:
@@ -185,7 +185,7 @@ def distill_word_vectors(
     sif_coefficient: float = 1e-3,
     norm: float = 0.0,
     pad_dimensions: bool = False,
-) -> npt.NDArray[np.float32]:
+) -> Float32s:
     """Encode each word alone, reduce the dimension by PCA, and weight words by their rarity, as model2vec does.
 
     Reference:
@@ -202,11 +202,11 @@ def distill_word_vectors(
     strongest = directions[:, ::-1][:, :dimension]
     # The sign of a component is arbitrary; make its largest value positive.
     strongest = strongest * np.sign(strongest[np.abs(strongest).argmax(axis=0), np.arange(strongest.shape[1])])
-    reduced: npt.NDArray[np.float32] = vectors @ strongest
+    reduced: Float32s = vectors @ strongest
     return weight_by_rarity(reduced, counts, dimension, sif_coefficient=sif_coefficient, norm=norm)
 
 
-def encode_words(words: Sequence[str], encoder: EncoderLike) -> npt.NDArray[np.float32]:
+def encode_words(words: Sequence[str], encoder: EncoderLike) -> Float32s:
     """The vectors of n words, each encoded alone, float32 `(n, d)`."""
     vectors = np.empty((len(words), encoder.dimension), np.float32)
     with progress("encoding words", len(words), unit="words") as advance:
@@ -218,13 +218,8 @@ def encode_words(words: Sequence[str], encoder: EncoderLike) -> npt.NDArray[np.f
 
 
 def weight_by_rarity(
-    vectors: npt.NDArray[np.float32],
-    counts: Sequence[int],
-    dimension: int,
-    *,
-    sif_coefficient: float = 1e-3,
-    norm: float = 0.0,
-) -> npt.NDArray[np.float32]:
+    vectors: Float32s, counts: Sequence[int], dimension: int, *, sif_coefficient: float = 1e-3, norm: float = 0.0
+) -> Float32s:
     """Scale word vectors to a norm, pad them to a dimension with small random values, and weight rare words more."""
     reduced = vectors
     if norm:
@@ -261,7 +256,7 @@ def read_words(path: str | Path, limit: int | None = None) -> tuple[list[str], l
     return list(words), list(words.values())
 
 
-def write_vectors(path: str | Path, words: Iterable[str], vectors: npt.NDArray[np.float32]) -> None:
+def write_vectors(path: str | Path, words: Iterable[str], vectors: Float32s) -> None:
     """Write word vectors as text in the format of word2vec, compressed according to the suffix."""
     with open_write(path) as stream:
         stream.write(f"{len(vectors)} {vectors.shape[1]}\n".encode())

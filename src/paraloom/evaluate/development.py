@@ -8,8 +8,8 @@ from pathlib import Path
 from statistics import fmean
 
 import numpy as np
-import numpy.typing as npt
 
+from paraloom.core.array_types import Bools
 from paraloom.core.errors import ConfigError
 from paraloom.core.protocols import EncoderLike
 from paraloom.evaluate.resampling import pearson
@@ -117,7 +117,7 @@ def _key(text: str) -> str:
     return "".join(character for character in text.lower() if character.isalnum())
 
 
-def _kept(pairs: STSPairs, rows: npt.NDArray[np.bool_]) -> STSPairs:
+def _kept(pairs: STSPairs, rows: Bools) -> STSPairs:
     indices = np.flatnonzero(rows).tolist()
     first, second = ([side[index] for index in indices] for side in (pairs.first, pairs.second))
     return STSPairs(pairs.task, pairs.scores[rows], first, second)

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from paraloom.core.array_types import Floats
 from paraloom.core.errors import ConfigError, DataError, nearest
 from paraloom.io.compression import decode, open_read, read_raw_lines, without_compression
 from paraloom.io.formats.base import json_object
@@ -41,7 +41,7 @@ class STSPairs:
     """The sentence pairs of a task."""
 
     task: STSTask
-    scores: npt.NDArray[np.float64]  # float64 (n,), human scores, higher is more similar
+    scores: Floats  # float64 (n,), human scores, higher is more similar
     first: list[str]  # The first sentence of each pair
     second: list[str]  # The second sentence of each pair
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from paraloom.core.array_types import Float32s
 from paraloom.core.digests import digest, file_digest, signature
 from paraloom.core.errors import ConfigError, MissingExtraError, ModelError, nearest
 
@@ -63,7 +64,7 @@ class Readout:
     activation: Activation
     label: str = ""
 
-    def values(self, logits: npt.NDArray[np.floating]) -> npt.NDArray[np.float32]:
+    def values(self, logits: npt.NDArray[np.floating]) -> Float32s:
         """Values of n pairs."""
         exact = logits.astype(np.float64)
         if self.activation == "softmax":
@@ -147,7 +148,7 @@ class CrossEncoder:
         readout = find_readout(config, outputs, folder, label, _sentence_transformers_activation(folder, config))
         return cls(**{**vars(untested), "readout": readout})
 
-    def predict(self, firsts: Sequence[str], seconds: Sequence[str]) -> npt.NDArray[np.float32]:
+    def predict(self, firsts: Sequence[str], seconds: Sequence[str]) -> Float32s:
         """Values of ordered pairs: of entailment models, the probability that the first entails the second."""
         pairs = list(zip(firsts, seconds, strict=True))
         wanted = sorted({(first, second) for first, second in pairs if first.strip() and second.strip()})
@@ -156,11 +157,11 @@ class CrossEncoder:
         values = dict(zip(wanted, self.readout.values(self.logits(wanted)).tolist(), strict=True))
         return np.array([values.get(pair, np.nan) for pair in pairs], np.float32)
 
-    def logits(self, pairs: Sequence[tuple[str, str]]) -> npt.NDArray[np.float32]:
+    def logits(self, pairs: Sequence[tuple[str, str]]) -> Float32s:
         """Compute the outputs of the graph."""
         # One by one, as a batch of the tokenizer would start threads.
         encodings = [self.tokenizer.encode(first, second) for first, second in pairs]
-        rows: dict[int, npt.NDArray[np.float32]] = {}
+        rows: dict[int, Float32s] = {}
         for batch, length in self._batches([len(encoding.ids) for encoding in encodings]):
             rows.update(zip(batch, self._run([encodings[row] for row in batch], length), strict=False))
         return np.stack([rows[row] for row in range(len(pairs))])
@@ -180,7 +181,7 @@ class CrossEncoder:
                 batch = rows[start : start + size]
                 yield batch * _MIN_ROWS if len(batch) < _MIN_ROWS else batch, padded
 
-    def _run(self, encodings: Sequence[Encoding], length: int) -> npt.NDArray[np.float32]:
+    def _run(self, encodings: Sequence[Encoding], length: int) -> Float32s:
         """Outputs `(rows, labels)` of one batch."""
         shape = (len(encodings), length)
         arrays = {

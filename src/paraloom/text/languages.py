@@ -7,8 +7,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
+from paraloom.core.array_types import Float32s
 from paraloom.core.digests import signature
 from paraloom.core.errors import ConfigError, nearest
 
@@ -60,7 +60,7 @@ class LanguageIdentifier:
         detected = self._detector.detect_languages_in_parallel_of(texts)
         return [None if language is None else language.iso_code_639_1.name.lower() for language in detected]
 
-    def probabilities(self, texts: list[str], languages: list[str]) -> npt.NDArray[np.float32]:
+    def probabilities(self, texts: list[str], languages: list[str]) -> Float32s:
         """Measure how probable it is that text i is in `languages[i]`, among the candidates."""
         probabilities = np.full(len(texts), np.nan, np.float32)
         codes = dict(zip(self.languages, self._codes, strict=True))

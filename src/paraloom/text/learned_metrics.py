@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
+from paraloom.core.array_types import Float32s
 from paraloom.core.devices import default_device
 from paraloom.core.digests import digest, file_digest, signature
 from paraloom.core.errors import ConfigError, MissingExtraError, ModelError, nearest
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 METRICS = ("comet", "metricx")  # Names of the metrics: `score --with NAME:FOLDER`
 
-Values: TypeAlias = npt.NDArray[np.float32]
+Values: TypeAlias = Float32s
 
 _HPARAMS = "hparams.yaml"
 _CHECKPOINTS = ("model.safetensors", "checkpoints/model.safetensors", "checkpoints/model.ckpt")

@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from paraloom.core.array_types import Int32s, Ints
 from paraloom.text import word_alignment_kernels as kernels
 from paraloom.text.phrase_kernels import phrase_pairs
 from paraloom.text.tokens import TokenLists
 
-Words = npt.NDArray[np.int32]
-Ints = npt.NDArray[np.int64]
+Words = Int32s
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from paraloom.core.array_types import Floats, Ints
 from paraloom.core.digests import signature
 from paraloom.core.errors import DataError
 from paraloom.core.stats import Estimate, Moments, Sums
@@ -57,7 +58,7 @@ class Adequacy(Sums):
         return total if references is None else total + cls._chrf(texts, bounds, references)
 
     @classmethod
-    def _chrf(cls, texts: Texts, bounds: npt.NDArray[np.int64], references: Sequence[str | None]) -> Adequacy:
+    def _chrf(cls, texts: Texts, bounds: Ints, references: Sequence[str | None]) -> Adequacy:
         if len(references) != len(bounds) - 1:
             raise DataError(f"expected a reference for each of {len(bounds) - 1} groups, got {len(references)}")
         known = np.array([bool(text and text.strip()) for text in references], np.bool_)
@@ -81,12 +82,12 @@ def signatures() -> dict[str, str]:
     }
 
 
-def _group_means(values: npt.NDArray[np.float64], bounds: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+def _group_means(values: Floats, bounds: Ints) -> Floats:
     """The mean of each group without NaN, float64 (groups,); NaN for a group without numbers."""
     group = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))
     known = ~np.isnan(values)
     with np.errstate(invalid="ignore"):
-        means: npt.NDArray[np.float64] = np.bincount(
-            group[known], values[known], minlength=len(bounds) - 1
-        ) / np.bincount(group[known], minlength=len(bounds) - 1)
+        means: Floats = np.bincount(group[known], values[known], minlength=len(bounds) - 1) / np.bincount(
+            group[known], minlength=len(bounds) - 1
+        )
     return means

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from paraloom.core.array_types import Floats, Ids, Ints
 from paraloom.core.digests import signature
 from paraloom.core.errors import DataError
 from paraloom.core.stats import Estimate, Moments, Sums
@@ -23,9 +24,6 @@ from paraloom.text.token_kernels import hash_spans
 # Pairs of variants at a time: about 30 MB of counts, however many variants a group has.
 _PAIRS = 1 << 17
 
-Ints = npt.NDArray[np.int64]
-Figures = npt.NDArray[np.float64]
-
 
 @dataclass(frozen=True, eq=False)
 class GroupOverlaps:
@@ -35,11 +33,11 @@ class GroupOverlaps:
     empty: Ints  # int64 (g,), variants without a visible character
     # float64 (g,), 0 (all the same) to 100 (nothing in common), higher is more diverse; NaN for a group with
     # fewer than two variants.
-    ibleu: Figures
-    ichrf: Figures  # float64 (g,), likewise
+    ibleu: Floats
+    ichrf: Floats  # float64 (g,), likewise
     # float64 (g,), share of the variants that equal an earlier one of their group character by character, 0 to 1;
     # NaN for a group without variants.
-    repeated: Figures
+    repeated: Floats
 
 
 def group_overlaps(texts: Texts, groups: npt.ArrayLike) -> GroupOverlaps:
@@ -111,7 +109,7 @@ def signatures() -> dict[str, str]:
     }
 
 
-def _mean_scores(lists: tuple[npt.NDArray[np.uint64], Ints], order: int, a: Ints, b: Ints) -> Figures:
+def _mean_scores(lists: tuple[Ids, Ints], order: int, a: Ints, b: Ints) -> Floats:
     """The mean of the scores of a against b and of b against a, float64 (pairs,)."""
     prefixes, offsets = lists
     shared = shared_ngrams(prefixes, offsets, a, b, order)
@@ -134,12 +132,12 @@ def _pairs(bounds: Ints) -> Iterator[tuple[Ints, Ints, Ints]]:
             yield part, (starts + i).ravel(), (starts + j).ravel()
 
 
-def _repeated(ids: npt.NDArray[np.uint64], group: Ints, sizes: Ints) -> Figures:
+def _repeated(ids: Ids, group: Ints, sizes: Ints) -> Floats:
     """Share of the texts of each group whose id occurs earlier in it."""
     order = np.lexsort((ids, group))
     equal = (np.diff(group[order]) == 0) & (ids[order][1:] == ids[order][:-1])
     with np.errstate(invalid="ignore"):
-        share: Figures = np.bincount(group[order][1:][equal], minlength=len(sizes)) / sizes
+        share: Floats = np.bincount(group[order][1:][equal], minlength=len(sizes)) / sizes
     return share
 
 

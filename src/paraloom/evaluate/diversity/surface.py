@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
+from paraloom.core.array_types import Ints
 from paraloom.core.stats import Estimate, IdCounts, Ratio, Sums
 from paraloom.evaluate.diversity.surface_kernels import spaced_words
 from paraloom.text.buffers import Texts, code_points, text_buffers
@@ -40,7 +40,7 @@ class SurfaceStatistics(Sums):
     folded: IdCounts = field(default_factory=IdCounts.empty)
 
     @classmethod
-    def of(cls, texts: Texts, groups: npt.NDArray[np.int64] | None = None) -> SurfaceStatistics:
+    def of(cls, texts: Texts, groups: Ints | None = None) -> SurfaceStatistics:
         _, offsets = text_buffers(texts)
         ids, folded, characters, words = spaced_words(*code_points(texts), white_table())
         starts = np.arange(len(words)) if groups is None else groups[:-1]

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paraloom.core.array_types import Bools, Ids
 from paraloom.core.config import Config, check_range
 from paraloom.core.errors import ConfigError
 from paraloom.core.reasons import DISTINCT, not_best, not_sampled
@@ -29,7 +29,6 @@ from paraloom.text.hashing import find_ids
 DECIDING = ("judge", "p_paraphrase")
 """Scores that a precision is promised by, the better one first."""
 
-Flags: TypeAlias = npt.NDArray[np.bool_]
 
 ReadColumns: TypeAlias = Callable[[Sequence[str]], Iterable[pa.RecordBatch]]
 """Returns the batches of a corpus with the named columns, from the start each time; `Corpus.batches` is one."""
@@ -142,7 +141,7 @@ class Criteria(Config):
 
 
 def survey(
-    criteria: Criteria, schema: pa.Schema, read: ReadColumns, seed: int = 0, flags: Flags | None = None
+    criteria: Criteria, schema: pa.Schema, read: ReadColumns, seed: int = 0, flags: Bools | None = None
 ) -> dict[str, Any]:
     """Compute what `select` must know about the whole corpus: the cuts of a best share, a decile or a sample.
 
@@ -183,7 +182,7 @@ def survey(
     return cuts
 
 
-def best_of_sources(criteria: Criteria, batches: Iterable[pa.RecordBatch]) -> Flags | None:
+def best_of_sources(criteria: Criteria, batches: Iterable[pa.RecordBatch]) -> Bools | None:
     """Flags bool `(rows,)` of the best `per_source` rows of each source that meet `where`; None if it is 0."""
     if not criteria.per_source:
         return None
@@ -209,7 +208,7 @@ def best_of_sources(criteria: Criteria, batches: Iterable[pa.RecordBatch]) -> Fl
     return flags & np.isfinite(rank_by)
 
 
-def _with_best(batches: Iterable[pa.RecordBatch], flags: Flags | None) -> Iterator[tuple[pa.RecordBatch, Flags | None]]:
+def _with_best(batches: Iterable[pa.RecordBatch], flags: Bools | None) -> Iterator[tuple[pa.RecordBatch, Bools | None]]:
     """Batches, each with its part of `best_of_sources`."""
     at = 0
     for batch in batches:
@@ -260,14 +259,14 @@ def check(criteria: Criteria, schema: pa.Schema) -> None:
 
 
 def select(
-    criteria: Criteria, batch: pa.RecordBatch, cuts: Mapping[str, Any] | None = None, best: Flags | None = None
+    criteria: Criteria, batch: pa.RecordBatch, cuts: Mapping[str, Any] | None = None, best: Bools | None = None
 ) -> pa.RecordBatch:
     """Mark the rows of a batch that meet all criteria; `best` is its part of `best_of_sources`."""
     cuts = cuts or {}
     kept = np.ones(batch.num_rows, bool)
     reason = np.full(batch.num_rows, None, object)
 
-    def reject(rows: npt.NDArray[np.bool_], why: str) -> None:
+    def reject(rows: Bools, why: str) -> None:
         reason[kept & rows] = why
         kept[rows] = False
 
@@ -367,9 +366,6 @@ def _parts(criteria: Criteria) -> Iterator[tuple[str, dict[str, Any]]]:
         yield f"sample of {criteria.sample:g}", {"sample": criteria.sample}
 
 
-Hashes = npt.NDArray[np.uint64]
-
-
 def find_repeats(batches: Iterable[pa.RecordBatch], seed: int) -> dict[str, Any]:
     """For each repeated pair the row to keep, the one of the smallest hash; memory is 16 bytes a row."""
     none = np.zeros(0, np.uint64)
@@ -383,7 +379,7 @@ def find_repeats(batches: Iterable[pa.RecordBatch], seed: int) -> dict[str, Any]
     return {"seed": seed, "pairs": _packed(pairs[repeated]), "rows": _packed(rows[repeated])}
 
 
-def is_repeat(batch: pa.RecordBatch, repeats: dict[str, Any]) -> npt.NDArray[np.bool_]:
+def is_repeat(batch: pa.RecordBatch, repeats: dict[str, Any]) -> Bools:
     """The rows whose pair another row stands for."""
     known, kept = _unpacked(repeats["pairs"]), _unpacked(repeats["rows"])
     if not len(known):
@@ -392,16 +388,16 @@ def is_repeat(batch: pa.RecordBatch, repeats: dict[str, Any]) -> npt.NDArray[np.
     return repeated & (kept[places] != row_hashes(batch, ROW_ID_COLUMNS, repeats["seed"]))
 
 
-def _pair_hashes(batch: pa.RecordBatch) -> Hashes:
+def _pair_hashes(batch: pa.RecordBatch) -> Ids:
     sides = [sql(r"lower(trim(regexp_replace(coalesce({}, ''), '\s+', ' ', 'g')))", name) for name in ("src", "tgt")]
     hashed = sql("md5_number_lower(concat_ws(chr(31), least({0}, {1}), greatest({0}, {1})))", *sides)
     return np.asarray(evaluate_sql(batch.select(["src", "tgt"]), hashed).column(0), np.uint64)
 
 
-def _packed(hashes: Hashes) -> str:
+def _packed(hashes: Ids) -> str:
     return b64encode(hashes.astype("<u8").tobytes()).decode()
 
 
 @lru_cache(maxsize=8)
-def _unpacked(text: str) -> Hashes:
+def _unpacked(text: str) -> Ids:
     return np.frombuffer(b64decode(text), "<u8").astype(np.uint64)

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from paraloom.core.array_types import Bools, Ids
 from paraloom.core.errors import DataError
 from paraloom.pairs.filtering.certified_cut import (
     FIRST_LABELS,
@@ -65,12 +65,12 @@ class PromisedCut:
         """The condition for the score."""
         return condition_text(self.by, self.highest, self.threshold)
 
-    def contains(self, batch: pa.RecordBatch) -> npt.NDArray[np.bool_]:
+    def contains(self, batch: pa.RecordBatch) -> Bools:
         """Find the rows whose score is good enough."""
         value = score_values(batch, self.by)
         return value >= self.threshold if self.highest else value <= self.threshold
 
-    def labeled_wrong(self, batch: pa.RecordBatch) -> npt.NDArray[np.bool_]:
+    def labeled_wrong(self, batch: pa.RecordBatch) -> Bools:
         """Find the rows that are labeled wrong."""
         return np.isin(_keys(batch), np.array(self.wrong, np.uint64))
 
@@ -121,13 +121,11 @@ def pairs_to_label(read: Callable[[], Iterable[pa.RecordBatch]], target: Target)
     return [texts[key] for key in chosen.tolist()]
 
 
-def _keys(batch: pa.RecordBatch) -> npt.NDArray[np.uint64]:
+def _keys(batch: pa.RecordBatch) -> Ids:
     return pair_keys(*(batch.column(side).to_pylist() for side in _SIDES))
 
 
-def _ranking(
-    batches: Iterable[pa.RecordBatch], target: Target, labels: dict[int, int]
-) -> tuple[Ranking, npt.NDArray[np.uint64]]:
+def _ranking(batches: Iterable[pa.RecordBatch], target: Target, labels: dict[int, int]) -> tuple[Ranking, Ids]:
     """The distinct pairs with a defined score; of copies the one with the best score."""
     values, keys = [np.zeros(0)], [np.zeros(0, np.uint64)]
     for batch in batches:
@@ -148,13 +146,13 @@ def _ranking(
     return Ranking(value, key, known), key
 
 
-def _unused(judgments: Judgments, keys: npt.NDArray[np.uint64]) -> str:
+def _unused(judgments: Judgments, keys: Ids) -> str:
     """How many labels are of other pairs; '' if none is."""
     others = len(judgments.labels) - int(np.isin(np.array(list(judgments.labels), np.uint64), keys).sum())
     return f"{others:,} of {len(judgments.labels):,} labeled pairs are not among these, and do not count" * bool(others)
 
 
-def _check_match(judgments: Judgments, keys: npt.NDArray[np.uint64], target: Target) -> None:
+def _check_match(judgments: Judgments, keys: Ids, target: Target) -> None:
     """Refuse labels most of which are of other pairs."""
     labeled = np.array(list(judgments.labels), np.uint64)
     others = labeled[~np.isin(labeled, keys)]

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
+from paraloom.core.array_types import Float32s
 from paraloom.core.errors import MissingExtraError, ModelError
 from paraloom.io.atomic import atomic_write
 from paraloom.pairs.judging.network import OUTPUTS, JudgeNetwork, JudgeShape
@@ -74,7 +74,7 @@ def export_judge(
             temporary.write_text(json.dumps(content, ensure_ascii=False, indent=indent) + "\n", encoding="utf-8")
 
 
-def _rounded_weights(graph: Path) -> dict[str, npt.NDArray[np.float32]]:
+def _rounded_weights(graph: Path) -> dict[str, Float32s]:
     """The weights of a graph by their names in the network; those in eight bits as float32, too."""
     import onnx
     from onnx import numpy_helper

@@ -8,10 +8,10 @@ from functools import cached_property
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paraloom.core.array_types import Float32s, Floats, Ids, Ints
 from paraloom.core.digests import file_digest, signature
 from paraloom.core.errors import DataError, ModelError
 from paraloom.core.stats import IdCounts
@@ -46,8 +46,8 @@ class DocumentFrequencies:
         unseen: Count of a word that the table does not have.
     """
 
-    words: npt.NDArray[np.uint64]
-    counts: npt.NDArray[np.int64]
+    words: Ids
+    counts: Ints
     sentences: int
     digest: str = ""
     unseen: int = 1
@@ -60,10 +60,10 @@ class DocumentFrequencies:
         )
 
     @cached_property
-    def _idf(self) -> npt.NDArray[np.float64]:
+    def _idf(self) -> Floats:
         return np.log(self.sentences / self.counts)
 
-    def mean_idf(self, texts: Texts) -> npt.NDArray[np.float32]:
+    def mean_idf(self, texts: Texts) -> Float32s:
         """Compute the mean IDF of the words of each sentence; repeated words count as often as they occur.
 
         NaN for a sentence without words.

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow.compute as pc
 
+from paraloom.core.array_types import Bools, Floats
 from paraloom.core.config import Config, check_range
 from paraloom.core.digests import file_digest, signature
 from paraloom.core.errors import ConfigError, DataError, ModelError
@@ -32,7 +33,6 @@ from paraloom.pairs.scoring.surface import SURFACE
 FILE = "paraphrase_model.json"
 FORMAT = 2
 
-Floats = npt.NDArray[np.float64]
 
 SIMILARITIES = frozenset(["unigram_overlap", "bigram_overlap", "trigram_overlap", "bleu1", "chrf"])
 """Scores that are higher the more alike both sides are."""
@@ -238,7 +238,7 @@ def within_depth(reverse_costs: Floats, out_of_depth: Floats) -> Floats:
     return np.where(out_of_depth > IN_DEPTH, np.nan, reverse_costs)
 
 
-def _has_text(pairs: PairBatch, column: str) -> npt.NDArray[np.bool_]:
+def _has_text(pairs: PairBatch, column: str) -> Bools:
     texts = pc.utf8_trim_whitespace(pc.fill_null(pairs.batch.column(column), ""))
     return np.asarray(pc.greater(pc.utf8_length(texts), 0).to_numpy(zero_copy_only=False), bool)
 
@@ -289,7 +289,7 @@ class ParaphraseModelConfig(Config):
         check_range(self, *self.PRESETS, low=0.5, below=1)
 
 
-def _truth(labels: npt.ArrayLike) -> npt.NDArray[np.float64]:
+def _truth(labels: npt.ArrayLike) -> Floats:
     """The labels as 1 and 0, which must both occur."""
     try:
         truth = np.asarray(labels, np.float64)
@@ -348,9 +348,7 @@ def set_weights(sets: Sequence[str] | npt.NDArray[np.object_]) -> Floats:
 
 
 def balanced_weights(
-    labels: npt.ArrayLike,
-    sets: Sequence[str] | npt.NDArray[np.object_],
-    kinds: Sequence[str] | npt.NDArray[np.object_],
+    labels: npt.ArrayLike, sets: Sequence[str] | npt.NDArray[np.object_], kinds: Sequence[str] | npt.NDArray[np.object_]
 ) -> Floats:
     """Weights of pairs by which sets count the same, right and wrong pairs in a set, and kinds of wrong pairs.
 
