@@ -46,6 +46,11 @@ class TrainingState:
         self.loss, self.violations, self.triples, self.steps = 0.0, 0, 0, 0
 
     @property
+    def last_line(self) -> dict[str, Any]:
+        """The last line of the curve with a loss."""
+        return next(line for line in reversed(self.curve) if "loss" in line)
+
+    @property
     def measured(self) -> list[dict[str, Any]]:
         """The lines of the curve with figures of the evaluator."""
         return [line for line in self.curve if "dev" in line]

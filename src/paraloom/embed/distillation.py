@@ -164,7 +164,7 @@ def distill_encoder(
     return {
         "sentences": data.counts,
         "steps": state.step,
-        "loss": next(line["loss"] for line in reversed(state.curve) if "loss" in line),
+        "loss": state.last_line["loss"],
         **development_figures(state.curve, keep_best=True),
         "entries": {unit: len(lists.counted.vocabulary) for unit, lists in data.units.items()},
         "signature": encoder.signature,

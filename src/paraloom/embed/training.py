@@ -214,12 +214,11 @@ def train_encoder(
     save_encoder(encoder, folder, {**(facts or {}), **settings, **data.counts})
     shutil.rmtree(folder / "checkpoint")
     warn_if_below_start(state.curve, keep_best)
-    last = [line for line in state.curve if "loss" in line][-1]
     return {
         "pairs": data.counts,
         "steps": state.step,
-        "loss": last["loss"],
-        "violations": last["violations"],
+        "loss": state.last_line["loss"],
+        "violations": state.last_line["violations"],
         **development_figures(state.curve, keep_best),
         "entries": {unit: len(lists.counted.vocabulary) for unit, lists in data.units.items()},
         "signature": encoder.signature,

@@ -107,7 +107,7 @@ def distill_transformer(
         "sentences": data.counts,
         "steps": state.step,
         "best_step": best_step,
-        "loss": next(line["loss"] for line in reversed(state.curve) if "loss" in line),
+        "loss": state.last_line["loss"],
         "dev": {} if best is None else best["dev"],
         "tokens": network.shape.vocab_size,
         "parameters": sum(value.numel() for value in network.parameters()),
