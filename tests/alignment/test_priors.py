@@ -10,7 +10,7 @@ import pytest
 
 from paraloom.alignment.aligner_config import AlignerConfig
 from paraloom.alignment.breaks import inner_breaks
-from paraloom.alignment.lengths import LengthContrast, LengthEvidence
+from paraloom.alignment.lengths import LengthEvidence
 from paraloom.alignment.priors import PriorModel, count_kinds
 from paraloom.alignment.search import full_band
 from paraloom.alignment.sentences import align
@@ -70,8 +70,7 @@ def test_the_contrast_is_that_of_the_formula() -> None:
     """constant − log σ − mean of the two gamma log-densities, by hand for sentences of 10, 10, 30, 30 characters."""
     lengths = np.array([9.0, 9.0, 29.0, 29.0])
     scores = np.zeros((4, 1, 1, 5), np.float32)
-    contrast = LengthContrast(lengths, lengths, 1)
-    contrast.add(0, 4, full_band(4, 4), scores)
+    LengthEvidence(lengths, lengths, 0.0, 1.0, 1).add(0, 4, full_band(4, 4), scores)
     shape, scale = 4.0, 5.0  # mean 20, variance 100
     density = (shape - 1) * math.log(10) - 10 / scale - shape * math.log(scale) - math.lgamma(shape)
     mean_deviation = sum(math.erfc(k / 100 / math.sqrt(2)) for k in range(1201)) / 100
@@ -82,6 +81,5 @@ def test_the_contrast_is_that_of_the_formula() -> None:
 def test_beads_of_rare_lengths_gain_most() -> None:
     lengths = np.array([*[50.0] * 20, 200.0])
     scores = np.zeros((21, 1, 1, 22), np.float32)
-    for evidence in (LengthEvidence(lengths, lengths), LengthContrast(lengths, lengths, 1)):
-        evidence.add(0, 21, full_band(21, 21), scores)
+    LengthEvidence(lengths, lengths, 1.0, 1.0, 1).add(0, 21, full_band(21, 21), scores)
     assert scores[20, 0, 0, 20] > scores[0, 0, 0, 0]

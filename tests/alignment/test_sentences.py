@@ -178,7 +178,9 @@ def test_evidence_in_a_band_is_that_of_the_full_band() -> None:
 def test_length_evidence_is_gale_and_churchs() -> None:
     """Characters 10 (11 with the space) against 20 (21), ratio 1: δ = 10 / √(16 × 6.8), 2 (1 − Φ(δ)) by the table."""
     scores = np.zeros((1, 1, 1, 2), np.float32)
-    LengthEvidence(np.array([10.0]), np.array([20.0]), ratio=1.0).add(0, 1, full_band(1, 1), scores)
+    LengthEvidence(np.array([10.0]), np.array([20.0]), model=fit_length_model([], [])).add(
+        0, 1, full_band(1, 1), scores
+    )
     deviation = 10 / math.sqrt(16 * 6.8)
     assert scores[0, 0, 0, 0] == pytest.approx(math.log(math.erfc(deviation / math.sqrt(2))), abs=0.02)
 

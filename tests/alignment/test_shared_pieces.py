@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from paraloom.alignment.lengths import LengthContrast, LengthEvidence
+from paraloom.alignment.lengths import LengthEvidence
 from paraloom.alignment.lexical import LexicalDirection, LexicalEvidence, estimate_background
 from paraloom.alignment.local_parts import Walls
 from paraloom.alignment.numbered_words import (
@@ -155,7 +155,7 @@ def test_scores_of_given_beads_are_those_of_the_search() -> None:
     rng = np.random.default_rng(5)
     lengths = rng.integers(1, 90, 9).astype(float), rng.integers(1, 90, 9).astype(float)
     beads = np.array([[0, 1, 0, 1], [2, 3, 4, 2], [6, 3, 6, 3], [8, 1, 0, 3]])
-    for item in (LengthEvidence(*lengths), LengthContrast(*lengths, 3, 0.5)):
+    for item in (LengthEvidence(*lengths), LengthEvidence(*lengths, 0.0, 0.5, 3)):
         out = np.zeros((10, 3, 3, 10), np.float32)
         item.add(0, 10, full_band(9, 9), out)
         expected = [out[i, a - 1, b - 1, j] for i, a, j, b in beads]

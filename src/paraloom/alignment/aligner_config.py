@@ -32,7 +32,7 @@ class AlignerConfig:
         wordless_cost: Cost of a line without a word in a bead with words, see `wordless.WordlessEvidence`.
         piece_cost: Cost of joining two beads that share a piece of a sentence, beside priors and lengths; see
             `shared_pieces`.
-        length_contrast: How far two lengths count by how rare they are, 0 to 1; see `LengthContrast`.
+        length_contrast: How far two lengths count by how rare they are, 0 to 1; see `LengthEvidence`.
         background_tokens: Words that the evidence is assumed not to explain, beside those of the texts: with few words
             of their own, texts are mostly aligned by lengths and priors.  Without effect where lexicons are given: they
             were not learned from these texts.

@@ -6,13 +6,9 @@ from collections.abc import Iterable
 from itertools import product
 
 import numpy as np
-import numpy.typing as npt
 
+from paraloom.core.array_types import Floats, Ids, Ints
 from paraloom.text.tokens import TokenLists
-
-Ids = npt.NDArray[np.uint64]
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 # Sentences of a side that have a rare word, at most.
 _MAX_FREQUENCY = 3

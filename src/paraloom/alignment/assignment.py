@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from paraloom.alignment.candidates import CandidatePairs
+from paraloom.core.array_types import Floats, Ints
 from paraloom.core.errors import ConfigError, nearest
-
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 ASSIGNMENTS = ("one-to-one", "mutual", "best")
 """Ways to choose pairs, see `assign`."""

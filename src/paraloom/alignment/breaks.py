@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from paraloom.core.array_types import Floats
 
 _OPENING, _CLOSING = "([{", ")]}"
 # A bracket that is not closed in as many sentences was not opened in earnest.

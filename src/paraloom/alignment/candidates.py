@@ -6,14 +6,12 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from paraloom.alignment.neighbor_kernels import greatest_entries, nearest_rows, row_products
+from paraloom.core.array_types import Float32s, Floats, Ids, Ints
+from paraloom.text.hashing import find_ids
 from paraloom.text.tokens import TokenLists
 
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
-Vectors = npt.NDArray[np.float32]
 Matrix = Any
 """A scipy.sparse matrix of compressed rows, float32."""
 
@@ -34,13 +32,11 @@ class CandidatePairs(NamedTuple):
     targets: Ints
 
 
-def word_counts(lists: TokenLists, columns: npt.NDArray[np.uint64]) -> Matrix:
+def word_counts(lists: TokenLists, columns: Ids) -> Matrix:
     """Count the words of each document."""
     from scipy import sparse
 
-    indices = np.searchsorted(columns, lists.ids)
-    present = indices < len(columns)
-    present[present] = columns[indices[present]] == lists.ids[present]
+    present, indices = find_ids(columns, lists.ids)
     owners = np.repeat(np.arange(len(lists)), lists.lengths)
     ones = np.ones(int(present.sum()), np.float32)
     return sparse.csr_matrix((ones, (owners[present], indices[present])), (len(lists), len(columns)))
@@ -67,7 +63,7 @@ def nearest_pairs(source: Matrix, target: Matrix, k: int) -> CandidatePairs:
     return CandidatePairs(cells // target.shape[0], cells % target.shape[0])
 
 
-def nearest_dense_pairs(source: Vectors, target: Vectors, k: int) -> CandidatePairs:
+def nearest_dense_pairs(source: Float32s, target: Float32s, k: int) -> CandidatePairs:
     """As `nearest_pairs`, for dense vectors; pairs with products of 0 or less are left out."""
     cells = []
     for queries, keys, forward in ((source, target, True), (target, source, False)):
@@ -129,7 +125,7 @@ def dot_products(source: Matrix, target: Matrix, pairs: CandidatePairs) -> Float
     )
 
 
-def greatest(matrix: Matrix, k: int, worth: Vectors | None = None) -> Matrix:
+def greatest(matrix: Matrix, k: int, worth: Float32s | None = None) -> Matrix:
     """The k greatest entries of each row; of equal ones those that come first."""
     from scipy import sparse
 

@@ -12,9 +12,10 @@ from paraloom.alignment.document_features import Documents
 from paraloom.alignment.images import group_images
 from paraloom.alignment.lexicon import BilingualLexicon
 from paraloom.alignment.topics import topic_vectors
+from paraloom.core.array_types import Float32s, Floats, Ids
+from paraloom.text.hashing import find_ids
 from paraloom.text.tokens import TokenLists
 
-Floats = npt.NDArray[np.float64]
 Lexicons = tuple[BilingualLexicon | None, BilingualLexicon | None]
 """From source to target, and from target to source; None where none is known."""
 
@@ -41,8 +42,8 @@ class DocumentVectors(NamedTuple):
 class DenseVectors(NamedTuple):
     """Unit vectors of the documents on either side."""
 
-    source: npt.NDArray[np.float32]
-    target: npt.NDArray[np.float32]
+    source: Float32s
+    target: Float32s
 
 
 def word_vectors(source: Documents, target: Documents, lexicons: Lexicons) -> DocumentVectors:
@@ -79,9 +80,7 @@ def image_vectors(source: Documents, target: Documents) -> DocumentVectors:
         rows, columns = zip(*sorted(cells), strict=True) if cells else ((), ())
         shape = (len(side), max(1, len(set(numbers.values()))))
         counts.append(sparse.csr_matrix((np.ones(len(rows), np.float32), (rows, columns)), shape))
-    frequencies = sum(np.asarray(side.sum(axis=0)).ravel() for side in counts)
-    idf = sparse.diags(np.log((len(source) + len(target) + 1) / (frequencies + 0.5)))
-    return DocumentVectors(*(unit_rows(side @ idf) for side in counts))
+    return _weighted(*counts)
 
 
 def address_vectors(source: Documents, target: Documents) -> DocumentVectors | None:
@@ -100,15 +99,19 @@ def link_vectors(source: Documents, target: Documents) -> DocumentVectors | None
 
 
 def _token_vectors(source: TokenLists | None, target: TokenLists | None) -> DocumentVectors | None:
-    from scipy import sparse
-
     if source is None or target is None:
         return None
     columns = np.unique(np.concatenate([source.ids, target.ids]))
-    counts = [word_counts(side, columns).minimum(1) for side in (source, target)]
-    frequencies = sum(np.asarray(side.sum(axis=0)).ravel() for side in counts)
-    idf = sparse.diags(np.log((len(source) + len(target) + 1) / (frequencies + 0.5)))
-    return DocumentVectors(*(unit_rows(side @ idf) for side in counts))
+    return _weighted(*(word_counts(side, columns).minimum(1) for side in (source, target)))
+
+
+def _weighted(source: Matrix, target: Matrix) -> DocumentVectors:
+    """Counts weighted by inverse document frequency, rows of norm 1."""
+    from scipy import sparse
+
+    frequencies = sum(np.asarray(side.sum(axis=0)).ravel() for side in (source, target))
+    idf = sparse.diags(np.log((source.shape[0] + target.shape[0] + 1) / (frequencies + 0.5)))
+    return DocumentVectors(unit_rows(source @ idf), unit_rows(target @ idf))
 
 
 def encoder_vectors(source: Documents, target: Documents) -> DenseVectors | None:
@@ -213,13 +216,11 @@ def _part(lists: TokenLists, start: int) -> TokenLists:
     return TokenLists(lists.ids[bounds[0] : bounds[-1]], bounds - bounds[0])
 
 
-def _translation_table(lexicon: BilingualLexicon, columns: npt.NDArray[np.uint64]) -> Matrix:
+def _translation_table(lexicon: BilingualLexicon, columns: Ids) -> Matrix:
     """The probabilities of translations: a row for each word of the lexicon, and the columns of the other side."""
     from scipy import sparse
 
-    indices = np.searchsorted(columns, lexicon.translations)
-    present = indices < len(columns)
-    present[present] = columns[indices[present]] == lexicon.translations[present]
+    present, indices = find_ids(columns, lexicon.translations)
     words = np.repeat(np.arange(len(lexicon.words)), np.diff(lexicon.starts))
     return sparse.csr_matrix(
         (lexicon.probabilities[present], (words[present], indices[present])), (len(lexicon.words), len(columns))

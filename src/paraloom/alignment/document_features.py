@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
+from typing import Any, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from paraloom.alignment.addresses import address_tokens, link_tokens
 from paraloom.alignment.images import ImageKey
 from paraloom.alignment.lexicon import concatenate
+from paraloom.core.array_types import Float32s, Ints
 from paraloom.core.errors import DataError
 from paraloom.core.protocols import EncoderLike
 from paraloom.core.schema import DOCUMENTS, require
 from paraloom.io import Corpus
 from paraloom.text.tokens import TokenLists, tokenize
 
-Ints = npt.NDArray[np.int64]
+Value = TypeVar("Value")
 
 ParagraphReader = Callable[[Sequence[int]], dict[int, list[str]]]
 """Reads the paragraphs of some documents: indices → index: paragraphs."""
@@ -75,7 +77,7 @@ class Documents:
     read_translations: ParagraphReader | None = None
     read_originals: ParagraphReader | None = None
     encoder: EncoderLike | None = None
-    vectors: npt.NDArray[np.float32] | None = None
+    vectors: Float32s | None = None
     addresses: TokenLists | None = None
     links: TokenLists | None = None
 
@@ -91,14 +93,14 @@ class Documents:
         translations: Sequence[str] | None = None,
         images: Sequence[list[ImageKey]] | None = None,
         encoder: EncoderLike | None = None,
-        language: str = "und",
+        language: str | Sequence[str] = "und",
         addresses: Sequence[str] | None = None,
         links: Sequence[Sequence[str]] | None = None,
     ) -> Documents:
         """Documents in memory."""
         paragraphs = [split_paragraphs(text) for text in texts]
         translated = None if translations is None else [split_paragraphs(text) for text in translations]
-        languages = [language] * len(texts)
+        languages = [language] * len(texts) if isinstance(language, str) else language
         return cls(
             [str(index) for index in range(len(texts))] if ids is None else list(ids),
             tokenize(texts),
@@ -124,50 +126,57 @@ def open_documents(corpus: Corpus, *, pivot: bool = False, encoder: EncoderLike 
     except DataError as error:
         raise error.at(file=corpus.folder) from None
     text_column = TRANSLATION if pivot else "text"
-    translated = TRANSLATION in corpus.schema.names and not pivot
-    ids: list[str] = []
-    images: list[list[ImageKey]] = []
-    words, names, translations = [tokenize([])], [entity_lists([])], [tokenize([])]
-    counts: list[int] = []
-    vectors: list[npt.NDArray[np.float32]] = []
-    linked = LINKS in corpus.schema.names
-    addresses, links = [tokenize([])], [tokenize([])]
-    optional = [name for name, there in ((TRANSLATION, translated), (LINKS, linked)) if there]
-    for batch in corpus.batches(["doc_id", "lang", "url", text_column, "images", *optional]):
-        texts = [text or "" for text in batch.column(text_column).to_pylist()]
-        ids += batch.column("doc_id").to_pylist()
-        words.append(tokenize(texts))
-        names.append(entity_lists(texts))
-        paragraphs = [split_paragraphs(text) for text in texts]
-        counts += [len(lines) for lines in paragraphs]
-        if encoder is not None:
-            vectors.append(document_vectors(paragraphs, encoder))
-        languages = [language or "und" for language in batch.column("lang").to_pylist()]
-        addresses.append(address_tokens([url or "" for url in batch.column("url").to_pylist()], languages))
-        if linked:
-            links.append(link_tokens([row or [] for row in batch.column(LINKS).to_pylist()], languages))
-        for row in batch.column("images").to_pylist():
-            images.append([ImageKey(image["sha256"], image["phash"]) for image in row or []])
-        if translated:
-            translations.append(tokenize(batch.column(TRANSLATION)))
-    return Documents(
-        ids,
-        concatenate(words),
-        concatenate(names),
-        np.array(counts, np.int64),
-        images,
-        partial(_read_paragraphs, corpus, text_column),
-        concatenate(translations) if translated else None,
-        partial(_read_paragraphs, corpus, TRANSLATION) if translated else None,
-        partial(_read_paragraphs, corpus, "text") if pivot else None,
-        encoder,
-        None if encoder is None else np.concatenate([np.empty((0, encoder.dimension), np.float32), *vectors]),
-        concatenate(addresses),
-        concatenate(links) if linked else None,
+    columns = ["doc_id", "lang", "url", text_column, "images"]
+    columns += [name for name in (TRANSLATION, LINKS) if name in corpus.schema.names and name not in columns]
+    none = pa.RecordBatch.from_pylist([], schema=pa.schema([corpus.schema.field(name) for name in columns]))
+    read = partial(partial, _read_paragraphs, corpus)
+    parts = [
+        # With readers of the corpus, nothing refers to the texts of a batch any more.
+        replace(
+            _of_batch(batch, text_column, encoder),
+            read_paragraphs=read(text_column),
+            read_translations=read(TRANSLATION) if TRANSLATION in columns[5:] else None,
+            read_originals=read("text") if pivot else None,
+        )
+        for batch in chain([none], corpus.batches(columns))
+    ]
+    lists = {name: [getattr(part, name) for part in parts] for name in _JOINED if getattr(parts[0], name) is not None}
+    return replace(parts[0], **{name: _JOINED[name](values) for name, values in lists.items()})
+
+
+def _of_batch(batch: pa.RecordBatch, text_column: str, encoder: EncoderLike | None) -> Documents:
+    """The features of a batch of a corpus of documents."""
+
+    def filled(name: str, empty: Value) -> list[Value] | None:
+        there = name in batch.schema.names
+        return [value or empty for value in batch.column(name).to_pylist()] if there else None
+
+    images = batch.column("images").to_pylist()
+    return Documents.from_texts(
+        filled(text_column, "") or [],
+        ids=batch.column("doc_id").to_pylist(),
+        translations=None if text_column == TRANSLATION else filled(TRANSLATION, ""),
+        images=[[ImageKey(image["sha256"], image["phash"]) for image in row or []] for row in images],
+        encoder=encoder,
+        language=filled("lang", "und") or [],
+        addresses=filled("url", ""),
+        links=filled(LINKS, []),
     )
 
 
-def document_vectors(paragraphs: Sequence[Sequence[str]], encoder: EncoderLike) -> npt.NDArray[np.float32]:
+def _chained(lists: Iterable[list[Value]]) -> list[Value]:
+    return [*chain.from_iterable(lists)]
+
+
+# How the features of several batches become those of all of them.
+_JOINED: Mapping[str, Callable[..., Any]] = {
+    **dict.fromkeys(("ids", "images"), _chained),
+    **dict.fromkeys(("paragraph_counts", "vectors"), np.concatenate),
+    **dict.fromkeys(("words", "entities", "translations", "addresses", "links"), concatenate),
+}
+
+
+def document_vectors(paragraphs: Sequence[Sequence[str]], encoder: EncoderLike) -> Float32s:
     """Vectors of documents: the mean of the unit vectors of their paragraphs, weighted by their numbers of words."""
     lines = [line for document in paragraphs for line in document]
     vectors = np.zeros((len(paragraphs), encoder.dimension), np.float32)
@@ -182,7 +191,7 @@ def document_vectors(paragraphs: Sequence[Sequence[str]], encoder: EncoderLike) 
 
 def paragraph_vectors(
     source: Documents, target: Documents, source_lines: Sequence[str], target_lines: Sequence[str]
-) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]] | None:
+) -> tuple[Float32s, Float32s] | None:
     """Vectors of the paragraphs of a pair of documents, for the sentence aligner; None without an encoder."""
     if source.encoder is None or target.encoder is None:
         return None

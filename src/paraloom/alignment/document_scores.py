@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Container, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from paraloom.alignment.assignment import assign, margins
 from paraloom.alignment.candidates import (
@@ -31,11 +31,12 @@ from paraloom.alignment.document_evidence import (
     word_vectors,
 )
 from paraloom.alignment.document_features import Documents
+from paraloom.core.array_types import Floats
 
 if TYPE_CHECKING:
     from scipy import sparse
 
-Floats = npt.NDArray[np.float64]
+Vectors = TypeVar("Vectors")
 
 CONTENT = ("words", "pictures")
 """Evidence by sparse vectors of the content of documents; candidates are the nearest by its weighted sum."""
@@ -67,21 +68,27 @@ def score_candidates(
 ) -> ScoredPairs:
     """Find the candidates of each document by the evidence that has a weight, and score them."""
     weights = {name: weight for name, weight in weights.items() if weight}
-    sparse_vectors = _sparse_vectors(source, target, lexicons, weights)
-    dense_vectors = _dense_vectors(source, target, lexicons, weights, seed)
-    sets = [nearest_dense_pairs(*vectors, max_candidates) for vectors in dense_vectors.values()]
-    content = [name for name in CONTENT if name in sparse_vectors]
-    if content:
-        sets.append(nearest_pairs(*_stack(sparse_vectors, weights, content), max_candidates))
-    sets += [nearest_pairs(*sparse_vectors[name], max_candidates) for name in SITE if name in sparse_vectors]
+    makers: dict[str, Callable[[], DocumentVectors | None]] = {
+        "words": partial(word_vectors, source, target, lexicons),
+        "pictures": partial(image_vectors, source, target),
+        "addresses": partial(address_vectors, source, target),
+        "links": partial(link_vectors, source, target),
+    }
+    dense_makers: dict[str, Callable[[], DenseVectors | None]] = {
+        "encoder": partial(encoder_vectors, source, target),
+        "topics": partial(topic_unit_vectors, source, target, lexicons, seed),
+    }
+    sparse_vectors = _computed(makers, weights)
+    dense_vectors = _computed(dense_makers, weights)
+    sets = _nearest(sparse_vectors, dense_vectors, weights, max_candidates)
     ratios = [name for name in RATIOS if name in weights]
     if ratios and not sets:
         sets.append(_nearest_by_ratios(source, target, weights, max_candidates))
     pairs = union(sets, len(target))
     evidence = {name: dot_products(*vectors, pairs) for name, vectors in sparse_vectors.items()}
     evidence |= {name: dense_cosines(vectors, pairs) for name, vectors in dense_vectors.items()}
-    if ratios:
-        evidence |= {name: score for name, score in multinews_scores(source, target, pairs).items() if name in ratios}
+    compared = multinews_scores(source, target, pairs) if ratios else {}
+    evidence |= {name: compared[name] for name in ratios}
     total = sum_evidence(evidence, weights, pairs, (len(source), len(target)))
     positive = total > 0
     return ScoredPairs(CandidatePairs(pairs.sources[positive], pairs.targets[positive]), total[positive])
@@ -129,29 +136,23 @@ def reliability(pairs: CandidatePairs, content: Floats, values: Floats, sizes: t
     return float(np.clip((values[sure] - rivals).mean(), 0, 1))
 
 
-def _sparse_vectors(
-    source: Documents, target: Documents, lexicons: Lexicons, weights: Mapping[str, float]
-) -> dict[str, DocumentVectors]:
-    vectors: dict[str, DocumentVectors | None] = {}
-    if "words" in weights:
-        vectors["words"] = word_vectors(source, target, lexicons)
-    if "pictures" in weights:
-        vectors["pictures"] = image_vectors(source, target)
-    if "addresses" in weights:
-        vectors["addresses"] = address_vectors(source, target)
-    if "links" in weights:
-        vectors["links"] = link_vectors(source, target)
-    return {name: sides for name, sides in vectors.items() if sides is not None}
+def _nearest(
+    sparse_vectors: Mapping[str, DocumentVectors],
+    dense_vectors: Mapping[str, DenseVectors],
+    weights: Mapping[str, float],
+    max_candidates: int,
+) -> list[CandidatePairs]:
+    """The candidates by each kind of vectors; those of the content by its weighted sum."""
+    sets = [nearest_dense_pairs(*vectors, max_candidates) for vectors in dense_vectors.values()]
+    content = [name for name in CONTENT if name in sparse_vectors]
+    if content:
+        sets.append(nearest_pairs(*_stack(sparse_vectors, weights, content), max_candidates))
+    return sets + [nearest_pairs(*sparse_vectors[name], max_candidates) for name in SITE if name in sparse_vectors]
 
 
-def _dense_vectors(
-    source: Documents, target: Documents, lexicons: Lexicons, weights: Mapping[str, float], seed: int
-) -> dict[str, DenseVectors]:
-    vectors: dict[str, DenseVectors | None] = {}
-    if "encoder" in weights:
-        vectors["encoder"] = encoder_vectors(source, target)
-    if "topics" in weights:
-        vectors["topics"] = topic_unit_vectors(source, target, lexicons, seed)
+def _computed(makers: Mapping[str, Callable[[], Vectors | None]], names: Container[str]) -> dict[str, Vectors]:
+    """The vectors of the kinds of evidence with a weight, without those that the documents do not have."""
+    vectors = {name: make() for name, make in makers.items() if name in names}
     return {name: sides for name, sides in vectors.items() if sides is not None}
 
 

@@ -7,22 +7,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
 from paraloom.alignment.aligner_config import AlignerConfig
 from paraloom.alignment.assignment import ASSIGNMENTS, assign, margins
 from paraloom.alignment.candidates import CandidatePairs, dot_products, word_counts
+from paraloom.alignment.document_evidence import Lexicons
 from paraloom.alignment.document_features import Documents, paragraph_vectors
 from paraloom.alignment.document_pairs import DocumentPair
 from paraloom.alignment.document_scores import KINDS, score_candidates
 from paraloom.alignment.floors import certainties, decoy_certainties, find_floor
 from paraloom.alignment.sentences import SentenceAligner, fit_aligner
 from paraloom.alignment.text_pairs import TextPair
+from paraloom.core.array_types import Bools, Floats, Ints
 from paraloom.core.config import check_range
 from paraloom.core.errors import ConfigError, nearest
-
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 EVIDENCE: dict[str, dict[str, float]] = {
     "words": {"words": 1.0},
@@ -174,22 +172,12 @@ def align_documents(
             "the evidence 'encoder' needs an encoder of both languages", remedy="Give one, or choose other evidence."
         )
     sizes = len(source), len(target)
-    aligner: SentenceAligner | None = None
     # A lexicon is evidence for words and topics only.
     rounds = config.rounds if config.weights.get("words") or config.weights.get("topics") else 0
-    for number in range(rounds + 1):
-        lexicons = aligner.learned.get("word", (None, None)) if aligner else (None, None)
-        last = number == rounds
-        # The rounds before the last only look for certain pairs to learn from; topics are slow and add nothing there.
-        weights = config.weights if last else EVIDENCE["all"]
-        pairs, scores = score_candidates(source, target, lexicons, weights, config.max_candidates, seed)
-        chosen = assign(pairs, scores, sizes, config.assignment if last else "one-to-one")
-        lead = margins(pairs, scores, chosen, sizes)
-        if last:
-            break
-        texts = _training_pairs(source, target, pairs, chosen, lead, _TRAINING_PAIRS * (number + 1))
-        if len(texts) >= _MIN_TRAINING_PAIRS:
-            aligner = fit_aligner(texts, AlignerConfig(rounds=2))
+    aligner = _fit_aligner(source, target, rounds, config.max_candidates, seed)
+    pairs, scores = score_candidates(source, target, _lexicons(aligner), config.weights, config.max_candidates, seed)
+    chosen = assign(pairs, scores, sizes, config.assignment)
+    lead = margins(pairs, scores, chosen, sizes)
     floor: float | None = None
     if config.threshold is None:
         floor, kept = _above_floor(pairs, scores, chosen, sizes, config.assignment)
@@ -201,9 +189,30 @@ def align_documents(
     )
 
 
+def _fit_aligner(
+    source: Documents, target: Documents, rounds: int, max_candidates: int, seed: int
+) -> SentenceAligner | None:
+    """An aligner of sentences that learns from the certain pairs of each round; None if there are too few."""
+    aligner: SentenceAligner | None = None
+    sizes = len(source), len(target)
+    for number in range(rounds):
+        # Topics are slow and add nothing here.
+        pairs, scores = score_candidates(source, target, _lexicons(aligner), EVIDENCE["all"], max_candidates, seed)
+        chosen = assign(pairs, scores, sizes, "one-to-one")
+        lead = margins(pairs, scores, chosen, sizes)
+        texts = _training_pairs(source, target, pairs, chosen, lead, _TRAINING_PAIRS * (number + 1))
+        if len(texts) >= _MIN_TRAINING_PAIRS:
+            aligner = fit_aligner(texts, AlignerConfig(rounds=2))
+    return aligner
+
+
+def _lexicons(aligner: SentenceAligner | None) -> Lexicons:
+    return aligner.learned.get("word", (None, None)) if aligner else (None, None)
+
+
 def _above_floor(
     pairs: CandidatePairs, scores: Floats, chosen: Ints, sizes: tuple[int, int], assignment: str
-) -> tuple[float | None, npt.NDArray[np.bool_]]:
+) -> tuple[float | None, Bools]:
     """The estimated floor, and which of the chosen pairs are ahead of their rivals and reach it, if there is one."""
     lead = margins(pairs, scores, chosen, sizes)
     decoys = decoy_certainties(pairs, scores, chosen, sizes, assignment)

@@ -5,13 +5,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import numpy.typing as npt
 
+from paraloom.core.array_types import Float32s, Floats, Ints
 from paraloom.core.kernels import kernel
-
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
-Scores = npt.NDArray[np.float32]
 
 
 @kernel
@@ -26,8 +22,8 @@ def log_ratio(margin: float, match: tuple[float, float], random: tuple[float, fl
 def add_log_ratios(
     first: int,
     weight: float,
-    source: Scores,
-    target: Scores,
+    source: Float32s,
+    target: Float32s,
     source_norms: Floats,
     target_norms: Floats,
     source_levels: Floats,
@@ -36,7 +32,7 @@ def add_log_ratios(
     random: tuple[float, float],
     lowest: float,
     lows: Ints,
-    out: Scores,
+    out: Float32s,
 ) -> None:
     """Add weight × the log-likelihood ratio of the margin of each bead to `out`."""
     rows, max_size, _, width = out.shape

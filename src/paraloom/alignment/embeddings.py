@@ -6,15 +6,11 @@ import copy
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from paraloom.alignment import embedding_kernels as kernels
 from paraloom.alignment.search import Band
+from paraloom.core.array_types import Float32s, Floats, Ints
 from paraloom.core.seeds import generator
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
-Scores = npt.NDArray[np.float32]
 
 # Sentences whose nearest ones show what corresponds; rows of cosines in memory at a time; random pairs.
 _SAMPLE, _ROWS, _RANDOM_PAIRS = 1000, 128, 2000
@@ -34,7 +30,7 @@ class EmbeddingEvidence:
         a difference; Thompson and Koehn 2019, Vecalign, §3, for the mean over random sentences.
     """
 
-    def __init__(self, source: Scores, target: Scores, sizes: tuple[Ints, Ints], weight: float = 1.0) -> None:
+    def __init__(self, source: Float32s, target: Float32s, sizes: tuple[Ints, Ints], weight: float = 1.0) -> None:
         units = [unit_rows(side) for side in (source, target)]
         means = units[1].mean(axis=0), units[0].mean(axis=0)
         levels = [side @ mean for side, mean in zip(units, means, strict=True)]
@@ -68,7 +64,7 @@ class EmbeddingEvidence:
         other._prepare()
         return other
 
-    def add(self, first: int, rows: int, band: Band, out: Scores) -> None:
+    def add(self, first: int, rows: int, band: Band, out: Float32s) -> None:
         """See `search.Evidence`."""
         if not self._weight:
             return
@@ -117,7 +113,9 @@ class EmbeddingEvidence:
         return np.array(ratios, np.float64)
 
 
-def _nearest(source: Scores, target: Scores, source_levels: Scores, target_levels: Scores) -> tuple[Ints, Floats]:
+def _nearest(
+    source: Float32s, target: Float32s, source_levels: Float32s, target_levels: Float32s
+) -> tuple[Ints, Floats]:
     """The target sentence with the highest margin for each source sentence, and that margin."""
     nearest, margins = np.zeros(len(source), np.int64), np.zeros(len(source))
     for start in range(0, len(source), _ROWS):
@@ -128,7 +126,7 @@ def _nearest(source: Scores, target: Scores, source_levels: Scores, target_level
     return nearest, margins
 
 
-def _nearest_margins(source: Scores, target: Scores, source_levels: Scores, target_levels: Scores) -> Scores:
+def _nearest_margins(source: Float32s, target: Float32s, source_levels: Float32s, target_levels: Float32s) -> Float32s:
     """Margins of pairs that are each other's nearest, of 1,000 source sentences spread over the text at most."""
     rows = np.unique(np.linspace(0, len(source) - 1, min(len(source), _SAMPLE)).astype(np.int64))
     nearest, margins = _nearest(source[rows], target, source_levels[rows], target_levels)
@@ -136,21 +134,21 @@ def _nearest_margins(source: Scores, target: Scores, source_levels: Scores, targ
     return np.asarray(margins[backward == rows], np.float32)
 
 
-def _random_margins(source: Scores, target: Scores, source_levels: Scores, target_levels: Scores) -> Scores:
+def _random_margins(source: Float32s, target: Float32s, source_levels: Float32s, target_levels: Float32s) -> Float32s:
     """Margins of 2,000 random pairs; always the same sample."""
     pairs = generator(1).integers(0, (len(source), len(target)), (_RANDOM_PAIRS, 2))
     cosines = np.einsum("nd,nd->n", source[pairs[:, 0]], target[pairs[:, 1]])
-    margins: Scores = cosines - (source_levels[pairs[:, 0]] + target_levels[pairs[:, 1]]) / 2
+    margins: Float32s = cosines - (source_levels[pairs[:, 0]] + target_levels[pairs[:, 1]]) / 2
     return margins
 
 
-def unit_rows(vectors: Scores) -> Scores:
+def unit_rows(vectors: Float32s) -> Float32s:
     """Vectors of norm 1; zero ones stay zero."""
     norms = np.linalg.norm(vectors, axis=1, keepdims=True)
     return np.asarray(vectors / np.maximum(norms, 1e-9), np.float32)
 
 
-def _cumulative(values: Scores) -> Floats:
+def _cumulative(values: Float32s) -> Floats:
     return np.concatenate([[0.0], np.cumsum(values, dtype=np.float64)])
 
 

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from paraloom.alignment.assignment import assign, least_leads, margins
 from paraloom.alignment.candidates import CandidatePairs
-
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
+from paraloom.core.array_types import Bools, Floats, Ints
 
 # In how many parts the pairs are cut, of which one loses its targets and another one its sources; and how many such
 # choices are made.
@@ -88,7 +85,7 @@ def find_floor(observed: Floats, decoys: Floats) -> float | None:
     return float(descending[lowest])
 
 
-def _mark(rows: Ints, size: int) -> npt.NDArray[np.bool_]:
+def _mark(rows: Ints, size: int) -> Bools:
     marked = np.zeros(size, np.bool_)
     marked[rows] = True
     return marked

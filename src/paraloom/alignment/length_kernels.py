@@ -4,14 +4,8 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-import numpy.typing as npt
-
+from paraloom.core.array_types import Float32s, Floats, Ints
 from paraloom.core.kernels import kernel
-
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
-Scores = npt.NDArray[np.float32]
 
 
 @kernel
@@ -23,10 +17,17 @@ def add_lengths(
     variance: float,
     table: Floats,
     steps: int,
+    contrast: float,
+    constant: float,
+    source_background: Floats,
+    target_background: Floats,
     lows: Ints,
-    out: Scores,
+    out: Float32s,
 ) -> None:
-    """Add table[|δ| × steps] of each bead to `out`; δ is the difference of lengths in standard deviations."""
+    """Add table[|δ| × steps] of each bead to `out`, then its contrast; δ is the deviation in standard deviations σ.
+
+    The contrast is contrast × (constant − log σ − mean of the two background log-densities).
+    """
     rows, max_size, _, width = out.shape
     sources, targets = len(source) - 1, len(target) - 1
     for r in range(rows):
@@ -37,34 +38,9 @@ def add_lengths(
                 for w in range(min(width, targets - b - lows[i])):
                     j = lows[i] + w
                     actual = target[j + b + 1] - target[j]
-                    deviation = abs(actual - expected) / math.sqrt((expected + actual) / 2 * variance)
+                    square = (expected + actual) / 2 * variance
+                    deviation = abs(actual - expected) / math.sqrt(square)
                     out[r, a, b, w] += table[min(len(table) - 1, int(deviation * steps))]
-
-
-@kernel
-def add_length_contrast(
-    first: int,
-    weight: float,
-    source: Floats,
-    target: Floats,
-    ratio: float,
-    variance: float,
-    constant: float,
-    source_background: Floats,
-    target_background: Floats,
-    lows: Ints,
-    out: Scores,
-) -> None:
-    """Add weight × (constant − log σ − mean of the two background log-densities) of each bead to `out`."""
-    rows, max_size, _, width = out.shape
-    sources, targets = len(source) - 1, len(target) - 1
-    for r in range(rows):
-        i = first + r
-        for a in range(min(max_size, sources - i)):
-            expected = (source[i + a + 1] - source[i]) * ratio
-            for b in range(max_size):
-                for w in range(min(width, targets - b - lows[i])):
-                    j = lows[i] + w
-                    square = (expected + target[j + b + 1] - target[j]) / 2 * variance
-                    background = (source_background[a, i] + target_background[b, j]) / 2
-                    out[r, a, b, w] += weight * (constant - math.log(square) / 2 - background)
+                    if contrast:
+                        background = (source_background[a, i] + target_background[b, j]) / 2
+                        out[r, a, b, w] += contrast * (constant - math.log(square) / 2 - background)

@@ -8,14 +8,10 @@ from functools import cache
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from paraloom.alignment import length_kernels as kernels
 from paraloom.alignment.search import Band
-
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
-Scores = npt.NDArray[np.float32]
+from paraloom.core.array_types import Float32s, Floats, Ints
 
 VARIANCE = 6.8
 """Variance of the target's characters for each source character (Gale and Church 1993)."""
@@ -50,8 +46,7 @@ def fit_length_model(characters: Sequence[tuple[Floats, Floats]], beads: Sequenc
         target.append(target_characters[single[:, 2]] + 1.0)
     a, b = np.concatenate(source), np.concatenate(target)
     if not len(a):
-        totals = [sum(float(sides[side].sum() + len(sides[side])) for sides in characters) for side in (0, 1)]
-        return LengthModel(max(totals[1], 1.0) / max(totals[0], 1.0), _gale_church_table())
+        return _unadapted_model(characters)
     # The ratio of all texts together: a short text with unaligned sentences has no reliable one of its own.
     ratio = float(b.sum() / a.sum())
     observed = np.sort(np.abs(b - a * ratio) / np.sqrt(VARIANCE * a))
@@ -60,8 +55,26 @@ def fit_length_model(characters: Sequence[tuple[Floats, Floats]], beads: Sequenc
     return LengthModel(ratio, np.log(weight * exceeding + (1 - weight) * np.exp(_gale_church_table())))
 
 
+def _unadapted_model(characters: Sequence[tuple[Floats, Floats]]) -> LengthModel:
+    """Gale and Church's distribution around the ratio of the whole texts."""
+    source, target = (sum(float(sides[side].sum() + len(sides[side])) for sides in characters) for side in (0, 1))
+    return LengthModel(max(target, 1.0) / max(source, 1.0), _gale_church_table())
+
+
 class LengthEvidence:
     """Scores a bead by weight × log P(|δ|), δ the difference of its lengths in standard deviations.
+
+    A contrast adds contrast × (log p(δ) − log P(|δ|) − log p(lengths on their own)), which turns the score into a
+    log-likelihood ratio: how much likelier two lengths are together than apart.  Lengths that few sentences have say
+    more than common ones, and five beads 1:1 more than one of 5:5.
+
+    Args:
+        source: Characters of each source sentence.
+        target: Characters of each target sentence.
+        weight: Weight of log P(|δ|).
+        contrast: Weight of the contrast.
+        max_size: Most sentences of a bead on a side that has a contrast.
+        model: Distribution of the deviations; by default Gale and Church's around the ratio of these texts.
 
     Reference:
         Gale and Church 1993, §3.3.
@@ -72,63 +85,30 @@ class LengthEvidence:
         source: Floats,
         target: Floats,
         weight: float = 1.0,
-        ratio: float | None = None,
+        contrast: float = 0.0,
+        max_size: int = 0,
         model: LengthModel | None = None,
     ) -> None:
         self.cumulative = (_cumulative(source), _cumulative(target))
-        own_ratio = max(self.cumulative[1][-1], 1.0) / max(self.cumulative[0][-1], 1.0)
-        self.ratio = model.ratio if model else ratio or own_ratio
-        self.table = weight * (model.table if model else _gale_church_table())
-
-    def add(self, first: int, rows: int, band: Band, out: Scores) -> None:
-        """See `search.Evidence`."""
-        kernels.add_lengths(first, *self.cumulative, self.ratio, VARIANCE, self.table, _STEPS, band.lows, out)
-
-    def scores(self, beads: Ints) -> Floats:
-        """The scores of some beads with sentences on both sides."""
-        expected, actual = _bead_lengths(self.cumulative, self.ratio, beads)
-        deviations = np.abs(actual - expected) / np.sqrt((expected + actual) / 2 * VARIANCE)
-        scores: Floats = self.table[np.minimum(len(self.table) - 1, (deviations * _STEPS).astype(np.int64))]
-        return scores
-
-
-class LengthContrast:
-    """Turns `LengthEvidence` into a log-likelihood ratio: how much likelier two lengths are together than apart.
-
-    Adds weight × (log p(δ) − log P(|δ|) − log p(lengths on their own)).  Lengths that few sentences have say more than
-    common ones, and five beads 1:1 more than one of 5:5.
-    """
-
-    def __init__(
-        self,
-        source: Floats,
-        target: Floats,
-        max_size: int,
-        weight: float = 1.0,
-        model: LengthModel | None = None,
-    ) -> None:
-        self.cumulative = (_cumulative(source), _cumulative(target))
-        own_ratio = max(self.cumulative[1][-1], 1.0) / max(self.cumulative[0][-1], 1.0)
-        self.ratio = model.ratio if model else own_ratio
-        self.weight = weight
-        table = model.table if model else _gale_church_table()
+        self.ratio, table = model or _unadapted_model([(source, target)])
+        self.table = weight * table
+        self.contrast = contrast
         # P(|δ|) falls from 1 as a density does; its integral is the mean of |δ|, of both signs together.
         mean_deviation = float(np.exp(table).sum()) / _STEPS
         self.constant = math.log(self.ratio) / 2 - math.log(2 * mean_deviation)
         source_cumulative, target_cumulative = self.cumulative
-        self.backgrounds = (
-            _block_densities(source_cumulative, max_size),
-            _block_densities(target_cumulative, max_size),
-        )
+        self.backgrounds = _block_densities(source_cumulative, max_size), _block_densities(target_cumulative, max_size)
 
-    def add(self, first: int, rows: int, band: Band, out: Scores) -> None:
+    def add(self, first: int, rows: int, band: Band, out: Float32s) -> None:
         """See `search.Evidence`."""
-        kernels.add_length_contrast(
+        kernels.add_lengths(
             first,
-            self.weight,
             *self.cumulative,
             self.ratio,
             VARIANCE,
+            self.table,
+            _STEPS,
+            self.contrast,
             self.constant,
             *self.backgrounds,
             band.lows,
@@ -136,12 +116,17 @@ class LengthContrast:
         )
 
     def scores(self, beads: Ints) -> Floats:
-        """The scores of some beads with sentences on both sides, at most `max_size`."""
-        expected, actual = _bead_lengths(self.cumulative, self.ratio, beads)
-        source, target = self.backgrounds
-        background = (source[beads[:, 1] - 1, beads[:, 0]] + target[beads[:, 3] - 1, beads[:, 2]]) / 2
+        """The scores of some beads with sentences on both sides, at most `max_size` if there is a contrast."""
+        source, target = self.cumulative
+        expected = (source[beads[:, 0] + beads[:, 1]] - source[beads[:, 0]]) * self.ratio
+        actual = target[beads[:, 2] + beads[:, 3]] - target[beads[:, 2]]
         variances = (expected + actual) / 2 * VARIANCE
-        scores: Floats = self.weight * (self.constant - np.log(variances) / 2 - background)
+        deviations = np.abs(actual - expected) / np.sqrt(variances)
+        scores: Floats = self.table[np.minimum(len(self.table) - 1, (deviations * _STEPS).astype(np.int64))]
+        if self.contrast:
+            one, other = self.backgrounds
+            background = (one[beads[:, 1] - 1, beads[:, 0]] + other[beads[:, 3] - 1, beads[:, 2]]) / 2
+            scores = scores + self.contrast * (self.constant - np.log(variances) / 2 - background)
         return scores
 
 
@@ -171,13 +156,6 @@ def _grid() -> Floats:
 @cache
 def _gale_church_table() -> Floats:
     return log_probabilities(_grid())
-
-
-def _bead_lengths(cumulative: tuple[Floats, Floats], ratio: float, beads: Ints) -> tuple[Floats, Floats]:
-    """Target characters expected of each bead, and those it has."""
-    source, target = cumulative
-    expected = (source[beads[:, 0] + beads[:, 1]] - source[beads[:, 0]]) * ratio
-    return expected, target[beads[:, 2] + beads[:, 3]] - target[beads[:, 2]]
 
 
 def _cumulative(lengths: Floats) -> Floats:

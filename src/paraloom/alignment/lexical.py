@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -16,13 +15,11 @@ from paraloom.alignment import word_kernels as kernels
 from paraloom.alignment.anchors import rare_words, shared_words, word_places
 from paraloom.alignment.numbered_words import NumberedWords, ObservedWords
 from paraloom.alignment.search import Band
+from paraloom.core.array_types import Float32s, Floats, Ids, Ints
 from paraloom.text.buffers import Texts, text_buffers
+from paraloom.text.hashing import find_ids
 from paraloom.text.token_kernels import hash_spans
 from paraloom.text.tokens import TokenLists, token_strings
-
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
-Scores = npt.NDArray[np.float32]
 
 # Tokens added to a text's counts for words that it does not have: in a text of ten words each of them would otherwise
 # have a probability of a tenth.
@@ -52,15 +49,15 @@ def word_prefixes(texts: Texts) -> TokenLists:
 class Background(NamedTuple):
     """Unigram probabilities."""
 
-    ids: npt.NDArray[np.uint64]
+    ids: Ids
     probabilities: Floats
 
-    def probabilities_of(self, ids: npt.NDArray[np.uint64]) -> Floats:
+    def probabilities_of(self, ids: Ids) -> Floats:
         """The probability of each id; an unseen one has that of the rarest."""
         if not len(self.ids):
             return np.ones(len(ids))
-        indices = np.minimum(np.searchsorted(self.ids, ids), len(self.ids) - 1)
-        return np.where(self.ids[indices] == ids, self.probabilities[indices], self.probabilities.min())
+        known, indices = find_ids(self.ids, ids)
+        return np.where(known, self.probabilities[indices], self.probabilities.min())
 
 
 def estimate_background(lists: Iterable[TokenLists]) -> Background:
@@ -160,7 +157,7 @@ class LexicalEvidence:
     def __init__(self, forward: LexicalDirection, backward: LexicalDirection, weight: float) -> None:
         self.forward, self.backward, self.weight = forward, backward, weight
 
-    def add(self, first: int, rows: int, band: Band, out: Scores) -> None:
+    def add(self, first: int, rows: int, band: Band, out: Float32s) -> None:
         """See `search.Evidence`."""
         forward = self.weight * self.forward.explained_share
         backward = self.weight * self.backward.explained_share

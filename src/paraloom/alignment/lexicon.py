@@ -8,15 +8,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from paraloom.alignment.numbered_words import ExpectedWords, entries_between
+from paraloom.core.array_types import Float32s, Ids, Ints
 from paraloom.core.errors import DataError
 from paraloom.io import read_lines
+from paraloom.text.hashing import find_ids
 from paraloom.text.tokens import TokenLists, tokenize
 from paraloom.text.word_alignment import WordAlignmentConfig, word_links
-
-Ints = npt.NDArray[np.int64]
 
 # EM iterations: which words go together matters, not their exact probabilities.
 _ITERATIONS = 3
@@ -25,20 +24,18 @@ _ITERATIONS = 3
 class BilingualLexicon(NamedTuple):
     """Translation probabilities p(translation | word)."""
 
-    words: npt.NDArray[np.uint64]
+    words: Ids
     starts: Ints
-    translations: npt.NDArray[np.uint64]
-    probabilities: npt.NDArray[np.float32]
+    translations: Ids
+    probabilities: Float32s
 
     def expected_words(self, lists: TokenLists) -> ExpectedWords:
         """All translations of the words of each sentence, with their probabilities."""
-        indices = np.searchsorted(self.words, lists.ids)
-        present = indices < len(self.words)
-        present[present] = self.words[indices[present]] == lists.ids[present]
+        present, indices = find_ids(self.words, lists.ids)
         counts = np.zeros(len(lists.ids), np.int64)
         counts[present] = np.diff(self.starts)[indices[present]]
         ends = np.cumsum(counts)
-        entries = np.repeat(np.where(present, self.starts[np.minimum(indices, len(self.words) - 1)], 0), counts)
+        entries = np.repeat(np.where(present, self.starts[indices], 0), counts)
         entries = entries + np.arange(len(entries)) - np.repeat(ends - counts, counts)
         offsets = np.concatenate([[0], ends])[lists.offsets]
         causes = np.repeat(lists.ids, counts)
@@ -51,8 +48,8 @@ class BilingualLexicon(NamedTuple):
         order = np.lexsort((-self.probabilities, owners))
         best = order[np.searchsorted(owners[order], np.arange(len(self.words))).clip(max=max(0, len(order) - 1))]
         has_entries = np.diff(self.starts) > 0
-        indices = np.minimum(np.searchsorted(self.words, lists.ids), len(self.words) - 1)
-        present = (self.words[indices] == lists.ids) & has_entries[indices]
+        known, indices = find_ids(self.words, lists.ids)
+        present = known & has_entries[indices]
         return TokenLists(np.where(present, self.translations[best[indices]], lists.ids), lists.offsets)
 
 

@@ -14,15 +14,11 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from paraloom.alignment.local_parts import LocalAlignment, OrderedPart, Rows, merge, restrict
 from paraloom.alignment.prepared_pairs import LearnedState, PreparedPair
 from paraloom.alignment.search import Alignment, LogPriors
-
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
+from paraloom.core.array_types import Bools, Floats, Ints
 
 # A passage counts as moved if it scores this many times log(m n) more than its sentences do where they are: it could be
 # at any of m n places.
@@ -107,7 +103,7 @@ class LocalSearch:
                 break
         return passages
 
-    def _likely_runs(self, searching: LearnedState, free: tuple[Flags, Flags]) -> Iterator[Rows]:
+    def _likely_runs(self, searching: LearnedState, free: tuple[Bools, Bools]) -> Iterator[Rows]:
         """Runs of free source rows and of free target rows that share anchors."""
         rows = np.flatnonzero(free[0]), np.flatnonzero(free[1])
         if not len(rows[0]) or not len(rows[1]):
@@ -181,7 +177,7 @@ class _Runs(NamedTuple):
     lengths: Ints
 
     @classmethod
-    def of(cls, free: Flags) -> _Runs:
+    def of(cls, free: Bools) -> _Runs:
         """The runs of some rows."""
         edges = np.flatnonzero(np.diff(np.concatenate([[0], free.astype(np.int8), [0]])))
         bounds = edges.reshape(-1, 2).astype(np.int64)
@@ -191,7 +187,7 @@ class _Runs(NamedTuple):
         return cls(bounds, numbers, lengths)
 
 
-def best_of_each(groups: Ints, weights: Floats, count: int) -> Flags:
+def best_of_each(groups: Ints, weights: Floats, count: int) -> Bools:
     """Flags of the entries that are among the heaviest of their group."""
     order = np.lexsort((-weights, groups))
     ordered = groups[order]
@@ -223,7 +219,7 @@ def _worth(alignment: Alignment) -> Floats:
     return worth
 
 
-def _marked(size: int, rows: Ints) -> Flags:
+def _marked(size: int, rows: Ints) -> Bools:
     flags = np.zeros(size, np.bool_)
     flags[rows] = True
     return flags
@@ -246,7 +242,7 @@ def _sums(values: Floats, spans: Ints) -> Floats:
     return sums
 
 
-def _with_neighbors(rows: Ints, available: Flags) -> Ints:
+def _with_neighbors(rows: Ints, available: Bools) -> Ints:
     """Consecutive rows with up to `_NEIGHBORS` available ones before and after them."""
     start, end = int(rows[0]), int(rows[-1]) + 1
     for _ in range(_NEIGHBORS):

@@ -6,12 +6,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from paraloom.alignment.search import Alignment, Band
+from paraloom.core.array_types import Bools, Float32s, Ints
 
-Ints = npt.NDArray[np.int64]
-Scores = npt.NDArray[np.float32]
 Rows = tuple[Ints, Ints]
 """Rows of the source text and of the target text, rising."""
 
@@ -38,7 +36,7 @@ class LocalAlignment(NamedTuple):
     """Beads that may cross, with the parts of the texts that they come from."""
 
     beads: Ints
-    gains: Scores
+    gains: Float32s
     parts: Sequence[OrderedPart]
     ordered: Alignment
 
@@ -53,7 +51,7 @@ class Walls:
     def __init__(self, source: Ints, target: Ints) -> None:
         self._places = _places_before(source), _places_before(target)
 
-    def add(self, first: int, rows: int, band: Band, out: Scores) -> None:
+    def add(self, first: int, rows: int, band: Band, out: Float32s) -> None:
         """See `search.Evidence`."""
         source, target = self._places
         sizes = np.arange(out.shape[1])
@@ -67,10 +65,10 @@ class Walls:
                 crossed = target[np.minimum(starts + size, band.targets)] > target[starts]
                 out[:, :, size] += np.where(crossed, _CROSSING, np.float32(0))[:, None]
 
-    def are_crossed(self, beads: Ints) -> npt.NDArray[np.bool_]:
+    def are_crossed(self, beads: Ints) -> Bools:
         """Flags of the beads that cross a place where sentences were taken out."""
         source, target = self._places
-        crossed: npt.NDArray[np.bool_] = source[beads[:, 0] + beads[:, 1] - 1] > source[beads[:, 0]]
+        crossed: Bools = source[beads[:, 0] + beads[:, 1] - 1] > source[beads[:, 0]]
         return crossed | (target[beads[:, 2] + beads[:, 3] - 1] > target[beads[:, 2]])
 
 

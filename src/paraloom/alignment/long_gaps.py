@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from paraloom.alignment.local_parts import OrderedPart
 from paraloom.alignment.search import Alignment, LogPriors
-
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
+from paraloom.core.array_types import Floats, Ints
 
 LONG_GAP = 500
 """Target sentences that a path passes over within a few source sentences, from which they are a long gap."""

@@ -6,19 +6,17 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow.compute as pc
 
 from paraloom.alignment.embeddings import unit_rows
 from paraloom.alignment.lexicon import BilingualLexicon
 from paraloom.alignment.text_pairs import AnyVectors, Vectors
+from paraloom.core.array_types import Ids, Ints
 from paraloom.core.progress import progress
 from paraloom.core.protocols import EncoderLike
 from paraloom.io.arrays import StoredVectors
 from paraloom.text.buffers import Texts
 from paraloom.text.tokens import token_strings, tokenize
-
-Ints = npt.NDArray[np.int64]
 
 # The commonest words of a side that get translations; rows of cosines in memory at a time.
 _MAX_WORDS, _ROWS = 20_000, 256
@@ -121,13 +119,7 @@ def _nearest(words: Vectors, others: Vectors, levels: tuple[Vectors, Vectors]) -
     return np.concatenate(rows), np.concatenate(columns), np.concatenate(probabilities)
 
 
-def _lexicon(
-    words: npt.NDArray[np.uint64],
-    others: npt.NDArray[np.uint64],
-    rows: Ints,
-    columns: Ints,
-    probabilities: Vectors,
-) -> BilingualLexicon:
+def _lexicon(words: Ids, others: Ids, rows: Ints, columns: Ints, probabilities: Vectors) -> BilingualLexicon:
     order = np.lexsort((others[columns], words[rows]))
     entries = words[rows[order]]
     types = np.unique(entries)

@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from paraloom.core.array_types import Bools, Float32s, Floats, Ints
 from paraloom.core.kernels import kernel
 
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
-Weights = npt.NDArray[np.float32]
+Weights = Float32s
 Indices = npt.NDArray[Any]
 """Column indices or row bounds of a sparse matrix: int32 or int64."""
 
@@ -44,7 +43,7 @@ def _greatest(values: Weights, k: int) -> np.float32:
 
 
 @kernel
-def greatest_entries(weights: Weights, bounds: Indices, k: int) -> npt.NDArray[np.bool_]:
+def greatest_entries(weights: Weights, bounds: Indices, k: int) -> Bools:
     """Mark the k greatest entries of each row; of equal ones those that come first."""
     kept = np.ones(len(weights), np.bool_)
     for row in range(len(bounds) - 1):

@@ -5,16 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from paraloom.core.array_types import Float32s, Floats, Ids, Int32s, Ints
+from paraloom.text.hashing import find_ids
 from paraloom.text.tokens import TokenLists
-
-Ids = npt.NDArray[np.uint64]
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
-WordNumbers = npt.NDArray[np.int32]
-Scores = npt.NDArray[np.float32]
-
 
 CAUSES = 1 << 16
 """Words that lead to expect others are distinguished by so many values."""
@@ -25,7 +19,7 @@ class ExpectedWords(NamedTuple):
 
     ids: Ids
     causes: Ids
-    counts: Scores
+    counts: Float32s
     offsets: Ints
     sizes: Floats
 
@@ -46,8 +40,8 @@ class ObservedWords(NamedTuple):
     """The words of n sentences by number, each once a sentence."""
 
     types: Ids
-    words: WordNumbers
-    counts: Scores
+    words: Int32s
+    counts: Float32s
     offsets: Ints
 
     def select(self, rows: Ints) -> ObservedWords:
@@ -59,9 +53,9 @@ class ObservedWords(NamedTuple):
 class NumberedWords(NamedTuple):
     """Expected words by number, without those that the other text does not have."""
 
-    words: WordNumbers
-    causes: WordNumbers
-    counts: Scores
+    words: Int32s
+    causes: Int32s
+    counts: Float32s
     offsets: Ints
     scales: Floats
 
@@ -84,9 +78,7 @@ def number_observed(lists: TokenLists) -> ObservedWords:
 
 def number_expected(expected: ExpectedWords, lengths: Ints, types: Ids) -> NumberedWords:
     """Number expected words as the other text has them."""
-    numbers = np.searchsorted(types, expected.ids)
-    present = numbers < len(types)
-    present[present] = types[numbers[present]] == expected.ids[present]
+    present, numbers = find_ids(types, expected.ids)
     return NumberedWords(
         numbers[present].astype(np.int32),
         (expected.causes[present] % np.uint64(CAUSES)).astype(np.int32),

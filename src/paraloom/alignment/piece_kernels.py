@@ -10,19 +10,15 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import numpy.typing as npt
 
 from paraloom.alignment.word_kernels import WordModel, find_word
+from paraloom.core.array_types import Floats, Int32s, Ints
 from paraloom.core.kernels import kernel
-
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
-WordNumbers = npt.NDArray[np.int32]
 
 
 @kernel
 def present_gains(
-    model: WordModel, predictors: Ints, observed: Ints, words: WordNumbers, starts: Ints, is_tail: bool
+    model: WordModel, predictors: Ints, observed: Ints, words: Int32s, starts: Ints, is_tail: bool
 ) -> Floats:
     """Gain of each word of a tail or head in the score of its bead, without the words that are nearer the cut."""
     gains = np.empty(len(words), np.float64)
@@ -46,7 +42,7 @@ def add_moved(
     out: Floats,
     weight: float,
     single: WordModel,
-    words: WordNumbers,
+    words: Int32s,
     starts: Ints,
     gains: Floats,
     predictor_starts: Ints,

@@ -8,12 +8,11 @@ from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
-import numpy.typing as npt
 
 from paraloom.alignment.aligner_config import AlignerConfig
 from paraloom.alignment.breaks import inner_breaks
 from paraloom.alignment.embeddings import EmbeddingEvidence
-from paraloom.alignment.lengths import LengthContrast, LengthEvidence, LengthModel
+from paraloom.alignment.lengths import LengthEvidence, LengthModel
 from paraloom.alignment.lexical import Background, LexicalDirection, LexicalEvidence, word_prefixes
 from paraloom.alignment.lexicon import BilingualLexicon, bead_tokens
 from paraloom.alignment.local_parts import AnyAlignment, OrderedPart, Walls, restrict
@@ -40,10 +39,9 @@ from paraloom.alignment.search import (
 from paraloom.alignment.shared_pieces import PieceEvidence, join_shared_pieces
 from paraloom.alignment.text_pairs import TextPair
 from paraloom.alignment.wordless import WordlessEvidence
+from paraloom.core.array_types import Floats, Ints
 from paraloom.text.tokens import TokenLists, tokenize
 
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 LexiconPair = tuple[BilingualLexicon, BilingualLexicon]
 """From source to target, and from target to source."""
 LearnedPair = tuple[BilingualLexicon | None, BilingualLexicon | None]
@@ -227,19 +225,14 @@ class PreparedPair:
         if self.embeddings is not None:
             yield self.embeddings.weighted(config.embedding_weight * unexplained)
 
-    def _length_evidence(self, state: LearnedState) -> list[LengthEvidence | LengthContrast]:
+    def _length_evidence(self, state: LearnedState) -> list[LengthEvidence]:
         config = state.config
         if config.length_weight == 0:
             return []
-        contrast = config.length_weight * config.length_contrast
-        return [
-            LengthEvidence(*self.characters, config.length_weight, model=state.lengths),
-            LengthContrast(*self.characters, config.max_bead_size, contrast, state.lengths),
-        ]
+        weights = config.length_weight, config.length_weight * config.length_contrast
+        return [LengthEvidence(*self.characters, *weights, config.max_bead_size, state.lengths)]
 
-    def _join_costs(
-        self, state: LearnedState, beads: Ints, lengths: Sequence[LengthEvidence | LengthContrast]
-    ) -> Floats:
+    def _join_costs(self, state: LearnedState, beads: Ints, lengths: Sequence[LengthEvidence]) -> Floats:
         """Cost of joining each bead with the next one, words apart; infinite where they may not be joined."""
         config, kinds = state.config, state.priors.kinds
         whole = beads[:-1] + beads[1:] * (0, 1, 0, 1)

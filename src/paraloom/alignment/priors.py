@@ -7,14 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from paraloom.alignment.search import LogPriors
 from paraloom.alignment.search_kernels import IMPOSSIBLE
+from paraloom.core.array_types import Ints
 from paraloom.core.config import check_range
-
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 # Gale and Church's table (1993, Table 5) has fewer unaligned sentences, as is true of parliamentary debates.
 _TABLE = {(1, 1): 0.8, (1, 0): 0.04, (0, 1): 0.04, (2, 1): 0.04, (1, 2): 0.04, (2, 2): 0.01}

@@ -7,13 +7,9 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from paraloom.alignment import search_kernels as kernels
-
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
-Scores = npt.NDArray[np.float32]
+from paraloom.core.array_types import Bools, Float32s, Floats, Ints
 
 # Rows whose scores are in memory at a time.
 _ROWS = 512
@@ -54,7 +50,7 @@ class Band:
 class Evidence(Protocol):
     """One source of scores for beads: lengths, words, embeddings …"""
 
-    def add(self, first: int, rows: int, band: Band, out: Scores) -> None:
+    def add(self, first: int, rows: int, band: Band, out: Float32s) -> None:
         """Add the scores of the beads that start in some rows of the band."""
 
 
@@ -69,7 +65,7 @@ class Alignment(NamedTuple):
     """The best path."""
 
     beads: Ints
-    gains: Scores
+    gains: Float32s
 
 
 def best_alignment(
@@ -165,7 +161,7 @@ def path_from_anchors(anchors: Sequence[tuple[Ints, Ints, Floats]], sources: int
     return np.interp(np.arange(sources + 1), x, y)
 
 
-def _agree(rows: Ints, columns: Ints) -> npt.NDArray[np.bool_]:
+def _agree(rows: Ints, columns: Ints) -> Bools:
     """Flags of the anchors of a chain that have others near the same line.
 
     One alone is a word that is rare by chance, and bends the path where true anchors are few. Beside a missing passage,

@@ -7,11 +7,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from paraloom.core.array_types import Float32s, Floats, Ints
 from paraloom.core.kernels import kernel
 
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
-Scores = npt.NDArray[np.float32]
 Codes = npt.NDArray[np.uint16]
 
 IMPOSSIBLE = -1e30
@@ -28,7 +26,7 @@ class Reached(NamedTuple):
 
     best: Floats
     choices: Codes
-    gains: Scores
+    gains: Float32s
 
 
 @kernel
@@ -73,7 +71,7 @@ def heaviest_chain(rows: Ints, columns: Ints, weights: Floats, targets: int) -> 
 @kernel
 def advance(
     first: int,
-    scores: Scores,
+    scores: Float32s,
     priors: Floats,
     gap_extensions: tuple[float, float],
     breaks: tuple[Floats, Floats],
@@ -155,7 +153,7 @@ def _reach(value: float, gain: float, state: int, line: int, w: int, row: int, c
 
 
 @kernel
-def trace(reached: Reached, state: int, lows: Ints, targets: int) -> tuple[Ints, Scores, int]:
+def trace(reached: Reached, state: int, lows: Ints, targets: int) -> tuple[Ints, Float32s, int]:
     """Follow the choices back from the end of both texts."""
     choices, gains = reached.choices, reached.gains
     width = choices.shape[2]

@@ -6,9 +6,6 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-import numpy as np
-import numpy.typing as npt
-
 from paraloom.alignment.aligner_config import AlignerConfig
 from paraloom.alignment.lengths import fit_length_model
 from paraloom.alignment.lexical import Background, estimate_background
@@ -19,14 +16,12 @@ from paraloom.alignment.prepared_pairs import LearnedState, LexiconPair
 from paraloom.alignment.priors import count_kinds
 from paraloom.alignment.text_pairs import AnyVectors, TextPair
 from paraloom.alignment.windows import MixtureCounts, TextWindows
+from paraloom.core.array_types import Floats, Ints
 from paraloom.core.beads import Bead
 from paraloom.core.errors import DataError
 from paraloom.core.progress import progress
 from paraloom.core.protocols import EncoderLike
 from paraloom.text.tokens import TokenLists
-
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 # Beads that a lexicon is learned from, at most.
 _MAX_LEXICON_BEADS = 20_000

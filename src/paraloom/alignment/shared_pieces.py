@@ -12,16 +12,13 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from paraloom.alignment import piece_kernels as kernels
 from paraloom.alignment.lexical import LexicalDirection
 from paraloom.alignment.numbered_words import entries_between
 from paraloom.alignment.search import Alignment
+from paraloom.core.array_types import Floats, Ints
 from paraloom.text.tokens import TokenLists
-
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 # Words of a piece, at most; longer ones are sentences of their own.
 _MAX_WORDS = 12

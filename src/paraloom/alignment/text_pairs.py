@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from paraloom.core.array_types import Float32s
 from paraloom.core.errors import DataError
 from paraloom.io.arrays import StoredVectors
 
-Vectors = npt.NDArray[np.float32]
+Vectors = Float32s
 AnyVectors = Vectors | StoredVectors
 
 

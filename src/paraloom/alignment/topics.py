@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from paraloom.alignment.lexicon import concatenate
+from paraloom.core.array_types import Float32s
 from paraloom.core.errors import MissingExtraError
 from paraloom.core.progress import progress
 from paraloom.text.tokens import TokenLists
@@ -18,9 +18,7 @@ _MIN_DOCUMENTS, _REMOVE_TOP = 3, 30
 _STEP = 20
 
 
-def topic_vectors(
-    sides: Sequence[TokenLists], topics: int = 100, passes: int = 200, seed: int = 1
-) -> list[npt.NDArray[np.float32]]:
+def topic_vectors(sides: Sequence[TokenLists], topics: int = 100, passes: int = 200, seed: int = 1) -> list[Float32s]:
     """Infer the topic distribution of each document.
 
     Reference:
@@ -58,5 +56,5 @@ def _has_vocabulary(sides: Sequence[TokenLists]) -> bool:
     return bool((documents >= _MIN_DOCUMENTS).sum() > _REMOVE_TOP)
 
 
-def _split(vectors: npt.NDArray[np.float32], sides: Sequence[TokenLists]) -> list[npt.NDArray[np.float32]]:
+def _split(vectors: Float32s, sides: Sequence[TokenLists]) -> list[Float32s]:
     return np.split(vectors, np.cumsum([len(side) for side in sides])[:-1])

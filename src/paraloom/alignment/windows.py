@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from paraloom.alignment.aligner_config import AlignerConfig
 from paraloom.alignment.anchors import WordPlaces, rare_words, shared_words, word_places
@@ -18,10 +17,8 @@ from paraloom.alignment.local_parts import AnyAlignment
 from paraloom.alignment.prepared_pairs import LearnedState, LexiconPair, PreparedPair, character_counts, tokenize_unit
 from paraloom.alignment.search import Alignment, path_from_anchors, path_from_beads, path_from_lengths
 from paraloom.alignment.text_pairs import TextPair
+from paraloom.core.array_types import Floats, Ints
 from paraloom.text.tokens import TokenLists
-
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 # Source sentences of a window, and those that it sees behind them.
 _WINDOW, _BEHIND = 4000, 200

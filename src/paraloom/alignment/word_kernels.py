@@ -10,15 +10,10 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from paraloom.alignment.numbered_words import CAUSES
+from paraloom.core.array_types import Float32s, Floats, Int32s, Ints
 from paraloom.core.kernels import kernel
-
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
-WordNumbers = npt.NDArray[np.int32]
-Scores = npt.NDArray[np.float32]
 
 # A word that is twice as likely as without the predictors uses the word that it is expected for; chance does not.
 _MIN_GAIN = math.log(2)
@@ -29,22 +24,22 @@ _SECOND_CAUSE = 0.2
 class ExpectedTable(NamedTuple):
     """The words that each of m predictors leads to expect, by all sources of evidence."""
 
-    words: WordNumbers
-    counts: Scores
-    capacities: Scores
-    causes: WordNumbers
-    strengths: Scores
+    words: Int32s
+    counts: Float32s
+    capacities: Float32s
+    causes: Int32s
+    strengths: Float32s
     offsets: Ints
-    all_causes: WordNumbers
-    cause_counts: Scores
+    all_causes: Int32s
+    cause_counts: Float32s
     cause_offsets: Ints
 
 
 class WordModel(NamedTuple):
     """Predictors of the words of a direction; n sentences are observed, m are predictors."""
 
-    words: WordNumbers
-    counts: Scores
+    words: Int32s
+    counts: Float32s
     offsets: Ints
     expected: ExpectedTable
     lengths: Floats
@@ -55,10 +50,10 @@ class WordModel(NamedTuple):
 class Block(NamedTuple):
     """What a block of predictors leads to expect, float32 and int32 by word and by cause; `_empty_block` makes one."""
 
-    limits: Scores
-    causes: WordNumbers
-    sums: Scores
-    cause_counts: Scores
+    limits: Float32s
+    causes: Int32s
+    sums: Float32s
+    cause_counts: Float32s
 
 
 # Columns of the limits (words, 4), small enough for the fastest cache: what an explained occurrence gains, 0 of words
@@ -76,15 +71,15 @@ class Usage(NamedTuple):
     the present sentence uses; 0 before and after.
     """
 
-    seen: Scores
-    met: WordNumbers
-    used: Scores
-    claims: Scores
-    claimed: WordNumbers
+    seen: Float32s
+    met: Int32s
+    used: Float32s
+    claims: Float32s
+    claimed: Int32s
 
 
 @kernel
-def add_forward(first: int, weight: float, lows: Ints, model: WordModel, out: Scores) -> None:
+def add_forward(first: int, weight: float, lows: Ints, model: WordModel, out: Float32s) -> None:
     """Add weight × (log p(target sentences | source sentences) − log p(target sentences)) of each bead to `out`."""
     rows, max_size, _, width = out.shape
     words, counts, offsets, expected, lengths, background, background_weight = model
@@ -112,7 +107,7 @@ def add_forward(first: int, weight: float, lows: Ints, model: WordModel, out: Sc
 
 
 @kernel
-def add_backward(first: int, weight: float, lows: Ints, model: WordModel, out: Scores) -> None:
+def add_backward(first: int, weight: float, lows: Ints, model: WordModel, out: Float32s) -> None:
     """As `add_forward`, in the other direction: target sentences predict, source sentences are observed."""
     rows, max_size, _, width = out.shape
     words, counts, offsets, expected, lengths, background, background_weight = model
@@ -147,9 +142,7 @@ def add_backward(first: int, weight: float, lows: Ints, model: WordModel, out: S
 
 
 @kernel
-def tabulate_expected(
-    words: WordNumbers, causes: WordNumbers, counts: Scores, starts: Ints, scales: Floats
-) -> ExpectedTable:
+def tabulate_expected(words: Int32s, causes: Int32s, counts: Float32s, starts: Ints, scales: Floats) -> ExpectedTable:
     """Join the words that several sources of evidence expect of each predictor."""
     sources, predictors = scales.shape
     table = ExpectedTable(
@@ -217,7 +210,7 @@ def tabulate_expected(
 
 
 @kernel
-def _note_cause(causes: WordNumbers, strengths: Scores, counts: Scores, cause: int, strength: np.float32) -> None:
+def _note_cause(causes: Int32s, strengths: Float32s, counts: Float32s, cause: int, strength: np.float32) -> None:
     """Count a cause of an entry, if it is one of the two strongest."""
     for rank in range(2):
         if causes[rank] == cause and strength <= strengths[rank]:
@@ -276,7 +269,7 @@ def _add_predictor(block: Block, expected: ExpectedTable, predictor: int) -> Non
 
 
 @kernel
-def _add_cause(causes: WordNumbers, sums: Scores, word: int, cause: int, strength: float) -> None:
+def _add_cause(causes: Int32s, sums: Float32s, word: int, cause: int, strength: float) -> None:
     """Keep the two strongest causes of a word."""
     if causes[word, 0] == cause:
         sums[word, _FIRST_STRENGTH] = max(sums[word, _FIRST_STRENGTH], strength)
@@ -327,8 +320,8 @@ def _explained_gain(
     block: Block,
     usage: Usage,
     sizes: tuple[int, int],
-    words: WordNumbers,
-    counts: Scores,
+    words: Int32s,
+    counts: Float32s,
     offsets: Ints,
     sentence: int,
 ) -> tuple[float, tuple[int, int]]:
@@ -379,7 +372,7 @@ def _clear_usage(usage: Usage, sizes: tuple[int, int]) -> None:
 
 
 @kernel
-def find_word(words: WordNumbers, begin: int, end: int, wanted: int) -> int:
+def find_word(words: Int32s, begin: int, end: int, wanted: int) -> int:
     """Index of a word among those from `begin` on, which rise; `end` where it is missing."""
     low, high = begin, end
     while low < high:

@@ -6,12 +6,9 @@ import re
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from paraloom.alignment.search import Band
-
-Floats = npt.NDArray[np.float64]
-Scores = npt.NDArray[np.float32]
+from paraloom.core.array_types import Float32s, Floats
 
 # A digit, two letters in a row, or a syllable or an ideogram.
 _WORD = re.compile(r"\d|[^\W\d_]{2}|[\uac00-\ud7a3\u3040-\u30ff\u3400-\u9fff]")
@@ -24,7 +21,7 @@ class WordlessEvidence:
         self.cost = cost
         self.counts = _cumulative_counts(source), _cumulative_counts(target)
 
-    def add(self, first: int, rows: int, band: Band, out: Scores) -> None:
+    def add(self, first: int, rows: int, band: Band, out: Float32s) -> None:
         """See `search.Evidence`."""
         sources, targets = self.counts
         if not sources[-1] and not targets[-1]:

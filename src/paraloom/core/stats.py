@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
-from typing import TypeVar
+from typing import Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -84,7 +84,15 @@ class Moments:
 
 
 @dataclass(frozen=True)
-class Ratio:
+class Sums:
+    """Figures of rows that are added field by field."""
+
+    def __add__(self, other: Self) -> Self:
+        return type(self)(*(getattr(self, field.name) + getattr(other, field.name) for field in fields(self)))
+
+
+@dataclass(frozen=True)
+class Ratio(Sums):
     """A ratio of two sums over clusters (words per sentence over documents, say); two of them can be added."""
 
     clusters: int = 0
@@ -98,9 +106,6 @@ class Ratio:
     def of(cls, over: npt.ArrayLike, under: npt.ArrayLike) -> Ratio:
         y, x = np.asarray(over, np.float64), np.asarray(under, np.float64)
         return cls(len(y), float(y.sum()), float(x.sum()), float(y @ y), float(y @ x), float(x @ x))
-
-    def __add__(self, other: Ratio) -> Ratio:
-        return Ratio(*(getattr(self, field.name) + getattr(other, field.name) for field in fields(self)))
 
     def estimate(self) -> Estimate:
         """The ratio with its interval for independent clusters; NaN where the denominator is 0.

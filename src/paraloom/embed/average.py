@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from paraloom.core.array_types import Bools, Float32s
 from paraloom.core.digests import signature
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.protocols import EncoderLike
@@ -40,7 +41,7 @@ def unpack_nibbles(packed: npt.NDArray[np.uint8], width: int) -> npt.NDArray[np.
     return unsigned[:, :width].astype(np.int8) - np.int8(MAX_NIBBLE + 1)
 
 
-Vectors = npt.NDArray[np.float32]
+Vectors = Float32s
 
 # Sentences of one kernel call: their tokens and vectors stay in the processor's cache.
 _CHUNK = 2048
@@ -65,7 +66,7 @@ class Part(Protocol):
     def tensors(self) -> dict[str, npt.NDArray[np.generic]]:
         """Everything that is stored in addition to the vocabulary, by name."""
 
-    def add_to(self, texts: pa.Array, out: Vectors, column: int) -> npt.NDArray[np.bool_]:
+    def add_to(self, texts: pa.Array, out: Vectors, column: int) -> Bools:
         """Add the vectors of n texts to `out[:, column : column + d]`."""
 
 
@@ -75,7 +76,7 @@ class Average:
     def __init__(
         self,
         vocabulary: Vocabulary,
-        table: npt.NDArray[np.float32] | npt.NDArray[np.int8],
+        table: Float32s | npt.NDArray[np.int8],
         scales: Vectors | None = None,
         bits: Literal[4, 8] = 8,
     ) -> None:
@@ -102,7 +103,7 @@ class Average:
         """float32 `(V, d)`, the table with its scales applied."""
         return self.table.astype(np.float32) * self.scales[:, None]
 
-    def add_to(self, texts: pa.Array, out: Vectors, column: int) -> npt.NDArray[np.bool_]:
+    def add_to(self, texts: pa.Array, out: Vectors, column: int) -> Bools:
         self._encoded_bytes += texts.nbytes
         if self.vocabulary.is_plain and self._encoded_bytes <= _FEW_BYTES and "numba" not in sys.modules:
             plain = [self.vocabulary.plain_rows(text) for text in string_array(texts).to_pylist()]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
+from paraloom.core.array_types import Bools, Float32s, Int32s
 from paraloom.embed import average_kernels
 from paraloom.embed.average import Average, Part, Vectors
 from paraloom.embed.threads import ThreadTeam
@@ -20,7 +20,7 @@ class BatchGradient(NamedTuple):
 
     lists: RowLists
     gradient: Vectors
-    active: npt.NDArray[np.bool_]
+    active: Bools
     column: int
 
 
@@ -32,7 +32,7 @@ class TrainablePart(Protocol):
         """d."""
 
     @property
-    def state(self) -> dict[str, npt.NDArray[np.float32]]:
+    def state(self) -> dict[str, Float32s]:
         """Parameters and Adam's moments by name: the arrays themselves, which checkpoints write and read back into."""
 
     def forward(self, lists: RowLists, out: Vectors, column: int) -> None:
@@ -88,7 +88,7 @@ class TrainableAverage:
         return self.table.shape[1]
 
     @property
-    def state(self) -> dict[str, npt.NDArray[np.float32]]:
+    def state(self) -> dict[str, Float32s]:
         first, second = self._weight_moments
         weights = {"weights": self.weights, "weights_first": first, "weights_second": second, "rates": self._rates}
         return {"table": self.table, "first": self.first, "second": self.second} | weights
@@ -99,7 +99,7 @@ class TrainableAverage:
             len(out), lambda begin, end: average_kernels.add_means(*lists, self.table, weights, out, column, begin, end)
         )
 
-    def backward(self, batch: BatchGradient) -> tuple[npt.NDArray[np.int32], Vectors]:
+    def backward(self, batch: BatchGradient) -> tuple[Int32s, Vectors]:
         """Rows in the active lists, int32 `(u,)`, and the gradient by each weighted vector, float32 `(u, d)`."""
         unique, starts, members = average_kernels.invert(*batch.lists, batch.active, self._slots)
         by_row = np.empty((len(unique), self.table.shape[1]), np.float32)
@@ -132,9 +132,9 @@ class TrainableAverage:
         return Average(self.vocabulary, self.table * self.weights)
 
 
-def root_mean_squares(table: Vectors) -> npt.NDArray[np.float32]:
+def root_mean_squares(table: Vectors) -> Float32s:
     """The root mean square of each row of float32 `(V, d)`, float32 `(V,)`."""
-    squares: npt.NDArray[np.float32] = np.einsum("vd,vd->v", table, table)
+    squares: Float32s = np.einsum("vd,vd->v", table, table)
     return np.sqrt(squares / np.float32(table.shape[1]))
 
 
@@ -145,7 +145,7 @@ class EmbeddingPenalty:
         self._weight = np.float32(2 * weight)
         self._initial = table.copy() if weight else None
 
-    def add_gradient(self, rows: npt.NDArray[np.int32], table: Vectors, gradient: Vectors) -> None:
+    def add_gradient(self, rows: Int32s, table: Vectors, gradient: Vectors) -> None:
         """Add the gradient by some rows, int32 `(u,)`, to float32 `(u, d)`."""
         if self._initial is not None:
             gradient += self._weight * (table[rows] - self._initial[rows])
@@ -162,14 +162,14 @@ def bias_corrected(learning_rate: float, step: int) -> tuple[np.float32, np.floa
 
 def adam_rows(
     team: ThreadTeam,
-    rows: npt.NDArray[np.int32],
+    rows: Int32s,
     gradient: Vectors,
     table: Vectors,
     first: Vectors,
     second: Vectors,
     learning_rate: float,
     step: int,
-    rates: npt.NDArray[np.float32],
+    rates: Float32s,
 ) -> None:
     """One step of Adam on some rows of a table, in place."""
     corrected_rate, epsilon = bias_corrected(learning_rate, step)

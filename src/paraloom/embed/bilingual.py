@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
 from typing import Any
 
 import pyarrow as pa
@@ -48,10 +49,7 @@ def check_bitext(name: str, batches: Iterable[pa.RecordBatch]) -> dict[str, Any]
         pairs += batch.num_rows
         identical += pc.sum(pc.equal(*sides)).as_py() or 0
         sample.add(sides)
-        if {"src_lang", "tgt_lang"} <= set(batch.schema.names):
-            named = (set(batch.column(column).to_pylist()) for column in ("src_lang", "tgt_lang"))
-            first, second = ({language_code(code) for code in codes} for codes in named)
-            labels |= {(a, b) for a in first for b in second}
+        labels |= _labels(batch)
     if pairs and identical == pairs:
         raise DataError(
             f"both sides of all {pairs:,} pairs are equal", file=name, remedy="Check which columns or files were read."
@@ -66,6 +64,15 @@ def check_bitext(name: str, batches: Iterable[pa.RecordBatch]) -> dict[str, Any]
     for message in messages:
         warnings.warn(message, stacklevel=2)
     return {"pairs": pairs, "identical": identical, "languages": languages, "warnings": messages}
+
+
+def _labels(batch: pa.RecordBatch) -> set[tuple[str | None, str | None]]:
+    """The pairs of languages that the columns of a batch name; none without these columns."""
+    columns = [batch.column(name).unique() for name in ("src_lang", "tgt_lang") if name in batch.schema.names]
+    if len(columns) < 2:
+        return set()
+    first, second = ({language_code(code) for code in codes.to_pylist()} for codes in columns)
+    return set(product(first, second))
 
 
 def language_facts(checks: Iterable[Mapping[str, Any]]) -> dict[str, str]:

@@ -10,9 +10,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
+from paraloom.core.array_types import Float32s
 from paraloom.core.errors import ModelError
 from paraloom.io.atomic import atomic_write
 
@@ -48,6 +46,11 @@ class TrainingState:
         self.loss, self.violations, self.triples, self.steps = 0.0, 0, 0, 0
 
     @property
+    def last_line(self) -> dict[str, Any]:
+        """The last line of the curve with a loss."""
+        return next(line for line in reversed(self.curve) if "loss" in line)
+
+    @property
     def measured(self) -> list[dict[str, Any]]:
         """The lines of the curve with figures of the evaluator."""
         return [line for line in self.curve if "dev" in line]
@@ -69,9 +72,7 @@ def best_line(measured: Iterable[Mapping[str, object]]) -> Mapping[str, Any] | N
     return max(measured, key=figure, default=None)
 
 
-def write_checkpoint(
-    folder: Path, state: TrainingState, tensors: Mapping[str, npt.NDArray[np.float32]], digest: str
-) -> None:
+def write_checkpoint(folder: Path, state: TrainingState, tensors: Mapping[str, Float32s], digest: str) -> None:
     from safetensors.numpy import save_file
 
     with atomic_write(folder / "checkpoint" / _FILE) as temporary:
@@ -79,7 +80,7 @@ def write_checkpoint(
         save_file(dict(tensors), temporary, {"digest": digest, "progress": json.dumps(asdict(state))})
 
 
-def read_checkpoint(folder: Path, tensors: Mapping[str, npt.NDArray[np.float32]], digest: str) -> TrainingState:
+def read_checkpoint(folder: Path, tensors: Mapping[str, Float32s], digest: str) -> TrainingState:
     from safetensors import SafetensorError, safe_open
 
     path = folder / "checkpoint" / _FILE
@@ -107,7 +108,7 @@ def run_with_checkpoints(
     steps: Iterable[None],
     folder: Path,
     state: TrainingState,
-    tensors: Mapping[str, npt.NDArray[np.float32]],
+    tensors: Mapping[str, Float32s],
     digest: str,
     seconds: float,
 ) -> None:

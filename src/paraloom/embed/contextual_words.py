@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from paraloom.core.array_types import Ints
 from paraloom.core.errors import ConfigError
 from paraloom.core.progress import progress
 from paraloom.embed.average import Vectors, normalize_vectors
@@ -23,7 +24,7 @@ class ContextVectors(NamedTuple):
     """Mean contextual vectors of n words."""
 
     vectors: Vectors
-    counts: npt.NDArray[np.int64]
+    counts: Ints
 
 
 def contextual_word_vectors(
@@ -40,24 +41,29 @@ def contextual_word_vectors(
     if max_contexts < 1:
         raise ConfigError(f"'max_contexts' is {max_contexts}; expected 1 or more")
     row_of = {word: row for row, word in enumerate(words)}
-    sums = np.zeros((len(words), encoder.state_dimension), np.float32)
-    counts = np.zeros(len(words), np.int64)
+    sums = np.zeros((len(words) + 1, encoder.state_dimension), np.float32)
+    counts = np.append(np.zeros(len(words), np.int64), max_contexts)
     with progress("encoding words in context", unit="sentences") as advance:
-        for array in texts:
-            for start in range(0, len(array), _CHUNK):
-                lists = token_strings(array[start : start + _CHUNK]).to_pylist()
-                rows = [[row_of.get(word, -1) for word in sentence] for sentence in lists]
-                wanted = [k for k, of in enumerate(rows) if any(row >= 0 and counts[row] < max_contexts for row in of)]
-                encoded = encoder.word_states([lists[k] for k in wanted])
-                for k, (positions, states) in zip(wanted, encoded, strict=True):
-                    for position, state in zip(positions.tolist(), states, strict=True):
-                        row = rows[k][position]
-                        if row >= 0 and counts[row] < max_contexts:
-                            sums[row] += state
-                            counts[row] += 1
-                advance(len(lists))
+        for array in chain.from_iterable(map(_chunks, texts)):
+            lists = token_strings(array).to_pylist()
+            # Words that are not asked for have enough contexts from the start: their row is the last one.
+            rows = [[row_of.get(word, -1) for word in sentence] for sentence in lists]
+            wanted = [k for k, of in enumerate(rows) if any(counts[row] < max_contexts for row in of)]
+            encoded = encoder.word_states([lists[k] for k in wanted])
+            for k, (positions, states) in zip(wanted, encoded, strict=True):
+                for position, state in zip(positions.tolist(), states, strict=True):
+                    row = rows[k][position]
+                    if counts[row] < max_contexts:
+                        sums[row] += state
+                        counts[row] += 1
+            advance(len(lists))
+    sums, counts = sums[:-1], counts[:-1]
     sums /= np.maximum(counts, 1)[:, None].astype(np.float32)
     return ContextVectors(sums, counts)
+
+
+def _chunks(array: pa.Array) -> Iterator[pa.Array]:
+    return (array[start : start + _CHUNK] for start in range(0, len(array), _CHUNK))
 
 
 def reduce_by_sentences(vectors: Vectors, means: Vectors, dimension: int, num_removed: int) -> Vectors:

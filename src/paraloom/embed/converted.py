@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from paraloom.core.array_types import Float32s
 from paraloom.core.errors import ConfigError, ModelError
 from paraloom.embed.transformer import CONFIG, DENSE
 from paraloom.embed.transformer_network import TransformerShape, network_of_bert
@@ -66,7 +67,7 @@ def restore_transformer(folder: Path, target: Path) -> None:
     save_transformer(network, TeacherVocabulary(tokenizer, roles, words, positions), target, {})
 
 
-def _bert_tensors(variables: dict[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[np.float32]]:
+def _bert_tensors(variables: dict[str, npt.NDArray[Any]]) -> dict[str, Float32s]:
     """Weights under the names of a BertModel."""
     if wrong := [name for name, value in _BERT.items() if int(variables[f"encoder/{name}"]) != value]:
         raise KeyError(wrong[0])
@@ -88,15 +89,13 @@ def _bert_tensors(variables: dict[str, npt.NDArray[Any]]) -> dict[str, npt.NDArr
     return tensors
 
 
-def _linear_or_norm(
-    variables: dict[str, npt.NDArray[Any]], theirs: str, ours: str
-) -> dict[str, npt.NDArray[np.float32]]:
+def _linear_or_norm(variables: dict[str, npt.NDArray[Any]], theirs: str, ours: str) -> dict[str, Float32s]:
     if f"{theirs}/gamma" in variables:
         return {f"{ours}.weight": variables[f"{theirs}/gamma"], f"{ours}.bias": variables[f"{theirs}/beta"]}
     return {f"{ours}.weight": _weight(variables, theirs), f"{ours}.bias": variables[f"{theirs}/bias"]}
 
 
-def _weight(variables: dict[str, npt.NDArray[Any]], name: str) -> npt.NDArray[np.float32]:
+def _weight(variables: dict[str, npt.NDArray[Any]], name: str) -> Float32s:
     weight = variables[f"{name}/weight"].astype(np.float32)
     scale = variables.get(f"{name}/weight_scale")
     return weight if scale is None else weight / scale[:, None]

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from paraloom.core.array_types import Ids, Int32s, Ints
 from paraloom.core.digests import digest
 from paraloom.core.errors import DataError
 from paraloom.embed import list_kernels
@@ -33,7 +34,7 @@ class UnitLists:
     lists: RowLists
     counted: CountedVocabulary
 
-    def take(self, sentences: npt.NDArray[np.int64]) -> RowLists:
+    def take(self, sentences: Ints) -> RowLists:
         """Table rows of the tokens of some sentences; those that are not in the vocabulary are left out."""
         return RowLists(*list_kernels.take(*self.lists, sentences, self.counted.rows))
 
@@ -115,7 +116,7 @@ class UnitWriter:
                 lists = UNITS[unit].split(texts)
                 self._append(unit, self._counters[unit].count(texts, lists), lists.offsets)
 
-    def _append(self, unit: str, ids: npt.NDArray[np.int32], offsets: npt.NDArray[np.int64]) -> None:
+    def _append(self, unit: str, ids: Int32s, offsets: Ints) -> None:
         self.file(f"{unit}.rows").append(ids)
         self.file(f"{unit}.offsets").append(offsets[1:] + self._totals[unit])
         self._totals[unit] += len(ids)
@@ -167,7 +168,7 @@ class PairDataset:
 
     units: dict[str, UnitLists]  # The sentences' tokens by kind
     # uint64 `(2n,)`, equal for sentences of the same words (in the same order, if order matters).
-    keys: npt.NDArray[np.uint64]
+    keys: Ids
     # `read` = `used` + `empty` (a side without a word) + `too_long` (a side of more than max_tokens words).
     counts: dict[str, int]
     digest: str
@@ -233,8 +234,8 @@ def _usable(pairs: Pairs, max_tokens: int, counts: dict[str, int]) -> Iterable[p
             yield texts.filter(pa.array(np.repeat(kept, 2)))
 
 
-def _sentence_keys(texts: pa.Array, order_matters: bool) -> npt.NDArray[np.uint64]:
+def _sentence_keys(texts: pa.Array, order_matters: bool) -> Ids:
     lists = UNITS["word"].split(texts)
     kernel = list_kernels.list_keys if order_matters else list_kernels.bag_keys
-    keys: npt.NDArray[np.uint64] = kernel(lists.ids, lists.offsets)
+    keys: Ids = kernel(lists.ids, lists.offsets)
     return keys

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from paraloom.core.array_types import Bools, Float32s, Ints
 from paraloom.core.config import check_range
 from paraloom.core.digests import digest, file_digest
 from paraloom.core.errors import DataError
@@ -32,7 +33,7 @@ from paraloom.embed.word_vectors import vectors_file
 from paraloom.io.atomic import disk_full_as_error
 
 
-def teacher_vectors(batch: pa.RecordBatch) -> tuple[npt.NDArray[np.float16], npt.NDArray[np.bool_]]:
+def teacher_vectors(batch: pa.RecordBatch) -> tuple[npt.NDArray[np.float16], Bools]:
     """Read the vectors that a teacher gave to n sentences."""
     column = batch.column("vector") if "vector" in batch.schema.names else None
     if column is None or not pa.types.is_fixed_size_list(column.type):
@@ -163,7 +164,7 @@ def distill_encoder(
     return {
         "sentences": data.counts,
         "steps": state.step,
-        "loss": next(line["loss"] for line in reversed(state.curve) if "loss" in line),
+        "loss": state.last_line["loss"],
         **development_figures(state.curve, keep_best=True),
         "entries": {unit: len(lists.counted.vocabulary) for unit, lists in data.units.items()},
         "signature": encoder.signature,
@@ -201,7 +202,7 @@ def stream_sentences(
 
 def neighborhood_order(
     vectors: npt.NDArray[np.float16], size: int, num_hyperplanes: int, draw: np.random.Generator
-) -> npt.NDArray[np.int64]:
+) -> Ints:
     """A random order of neighborhoods: each run of `size` rows consists of vectors close to each other.
 
     Close vectors lie on the same side of all random hyperplanes, or of nearly all of them, at the end of a region.
@@ -262,11 +263,7 @@ def _train(
 
 
 def _train_step(
-    config: DistillationConfig,
-    data: DistillationData,
-    learner: Learner,
-    state: TrainingState,
-    selected: npt.NDArray[np.int64],
+    config: DistillationConfig, data: DistillationData, learner: Learner, state: TrainingState, selected: Ints
 ) -> None:
     teacher = data.vectors[selected].astype(np.float32)
     lists = learner.take(selected)
@@ -277,7 +274,7 @@ def _train_step(
     learner.update(lists, loss, config.learning_rate * min(remaining, state.step / _WARMUP), state.step)
 
 
-def _loss(config: DistillationConfig, vectors: npt.NDArray[np.float32], target: npt.NDArray[np.float32]) -> Loss:
+def _loss(config: DistillationConfig, vectors: Float32s, target: Float32s) -> Loss:
     if config.loss == "squared":
         return similarity_loss(vectors, target)
     near = distribution_loss(vectors, target, config.temperature)

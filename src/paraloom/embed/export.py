@@ -6,7 +6,7 @@ import json
 import re
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from paraloom.embed.average import Average, SentenceEncoder
 from paraloom.embed.store import CARD, EXPORTED, model_card, save_encoder
 from paraloom.embed.subwords import SPACE, SubwordVocabulary
 from paraloom.io.atomic import atomic_folder
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
 
 _OURS = re.compile(r"(library_name|pipeline_tag|tags):")
 _FRONT = (
@@ -93,7 +96,7 @@ def export_sentence_transformer(encoder: SentenceEncoder, folder: str | Path, ca
     return plain
 
 
-def word_tokenizer(words: tuple[str, ...]) -> Any:
+def word_tokenizer(words: tuple[str, ...]) -> Tokenizer:
     """A `tokenizers.Tokenizer` that splits as `paraloom.text.tokens` does; word i has id i, unknown words none.
 
     The start of each word is marked, so that a byte-pair model without merges finds whole words or nothing.
@@ -115,7 +118,7 @@ def word_tokenizer(words: tuple[str, ...]) -> Any:
     return tokenizer
 
 
-def subword_tokenizer(vocabulary: SubwordVocabulary) -> Any:
+def subword_tokenizer(vocabulary: SubwordVocabulary) -> Tokenizer:
     """A `tokenizers.Tokenizer` that splits as a SentencePiece model does, with the same ids."""
     try:
         from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers

@@ -7,12 +7,10 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from paraloom.core.array_types import Bools, Float32s, Ids, Ints
 from paraloom.embed import loss_kernels
 from paraloom.embed.threads import ThreadTeam
-
-Indices = npt.NDArray[np.int64]
 
 # Anchors whose cosines are in memory at a time; with 4,000 candidates these take 4 MB.
 _BLOCK = 256
@@ -23,9 +21,9 @@ _TOLERANCE = np.float32(1e-4)
 class Triples(NamedTuple):
     """Triples of rows in a batch of vectors, int64 `(t,)` each; a triple without a negative (-1) has loss 0."""
 
-    anchors: Indices
-    positives: Indices
-    negatives: Indices
+    anchors: Ints
+    positives: Ints
+    negatives: Ints
 
 
 class Loss(NamedTuple):
@@ -33,11 +31,11 @@ class Loss(NamedTuple):
 
     value: float
     violations: int
-    gradient: npt.NDArray[np.float32]
-    active: npt.NDArray[np.bool_]
+    gradient: Float32s
+    active: Bools
 
 
-def margin_loss(vectors: npt.NDArray[np.float32], triples: Triples, margin: float, pairs: int) -> Loss:
+def margin_loss(vectors: Float32s, triples: Triples, margin: float, pairs: int) -> Loss:
     """Σ max(0, margin − cos(anchor, positive) + cos(anchor, negative)) / pairs, and its gradient.
 
     A zero vector has cosine 0 with every vector, and no gradient.
@@ -52,7 +50,7 @@ def margin_loss(vectors: npt.NDArray[np.float32], triples: Triples, margin: floa
     return Loss(value, violations, gradient, active)
 
 
-def batch_triples(count: int, of_first: Indices, of_second: Indices | None = None) -> Triples:
+def batch_triples(count: int, of_first: Ints, of_second: Ints | None = None) -> Triples:
     """The triples of a batch whose rows are `count` first sides, `count` second sides, then the negatives."""
     first = np.arange(count, dtype=np.int64)
     second = first + count
@@ -63,9 +61,7 @@ def batch_triples(count: int, of_first: Indices, of_second: Indices | None = Non
     return Triples(np.r_[first, second], np.r_[second, first], np.r_[negatives, second_negatives])
 
 
-def hardest_negatives(
-    vectors: npt.NDArray[np.float32], keys: npt.NDArray[np.uint64], other_keys: npt.NDArray[np.uint64], team: ThreadTeam
-) -> npt.NDArray[np.int64]:
+def hardest_negatives(vectors: Float32s, keys: Ids, other_keys: Ids, team: ThreadTeam) -> Ints:
     """The most similar sentence of another pair, for each sentence of a mega-batch.
 
     Pairs that share a sentence with the anchor's pair are excluded: the pair itself, duplicates of the anchor or of
@@ -91,13 +87,7 @@ def _search_columns(arguments: Any, first: int, begin: int, end: int) -> None:
     loss_kernels.search_columns(*(*arguments, first + begin, first + end))
 
 
-def contrastive_loss(
-    vectors: npt.NDArray[np.float32],
-    keys: npt.NDArray[np.uint64],
-    other_keys: npt.NDArray[np.uint64],
-    temperature: float,
-    margin: float = 0.0,
-) -> Loss:
+def contrastive_loss(vectors: Float32s, keys: Ids, other_keys: Ids, temperature: float, margin: float = 0.0) -> Loss:
     """Cross-entropy of finding the other side of each pair among those of the batch, in both directions.
 
     −½ log softmax_j(cos(aᵢ, bⱼ) / τ)[i] − ½ log softmax_j(cos(aⱼ, bᵢ) / τ)[i], averaged over the pairs i. Pairs that
@@ -128,20 +118,20 @@ def contrastive_loss(
     by_score = by_row + by_column
     by_score[diagonal, diagonal] -= 2
     by_score *= np.float32(0.5 / (count * temperature))
-    by_unit: npt.NDArray[np.float32] = np.concatenate([by_score @ second, by_score.T @ first])
+    by_unit: Float32s = np.concatenate([by_score @ second, by_score.T @ first])
     return Loss(value, violations, batch.gradient(by_unit), batch.known[:, 0])
 
 
-def _sharing(keys: npt.NDArray[np.uint64], other_keys: npt.NDArray[np.uint64]) -> npt.NDArray[np.bool_]:
+def _sharing(keys: Ids, other_keys: Ids) -> Bools:
     """bool `(n, n)`, different pairs that share a sentence."""
-    shared: npt.NDArray[np.bool_] = (keys[:, None] == keys) | (other_keys[:, None] == other_keys)
+    shared: Bools = (keys[:, None] == keys) | (other_keys[:, None] == other_keys)
     shared |= keys[:, None] == other_keys
     shared |= shared.T
     np.fill_diagonal(shared, False)
     return shared
 
 
-def _softmax(scores: npt.NDArray[np.float32], axis: int) -> npt.NDArray[np.float32]:
+def _softmax(scores: Float32s, axis: int) -> Float32s:
     powers = np.exp(scores - scores.max(axis=axis, keepdims=True))
     powers /= powers.sum(axis=axis, keepdims=True)
     return powers
@@ -150,30 +140,30 @@ def _softmax(scores: npt.NDArray[np.float32], axis: int) -> npt.NDArray[np.float
 class _UnitRows(NamedTuple):
     """The rows of a batch divided by their norms; a zero row stays zero."""
 
-    units: npt.NDArray[np.float32]
-    lengths: npt.NDArray[np.float32]
-    known: npt.NDArray[np.bool_]
+    units: Float32s
+    lengths: Float32s
+    known: Bools
     finite: bool
 
-    def gradient(self, by_unit: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    def gradient(self, by_unit: Float32s) -> Float32s:
         """The gradient by the rows, float32 `(n, d)`, from that by the unit rows.
 
         Only the component of d cos / d row that is orthogonal to the row remains.
         """
-        along: npt.NDArray[np.float32] = np.einsum("nd,nd->n", by_unit, self.units)[:, None] * self.units
+        along: Float32s = np.einsum("nd,nd->n", by_unit, self.units)[:, None] * self.units
         return np.where(self.known, (by_unit - along) / self.lengths, 0).astype(np.float32, copy=False)
 
 
-def _unit_rows(vectors: npt.NDArray[np.float32]) -> _UnitRows:
+def _unit_rows(vectors: Float32s) -> _UnitRows:
     with np.errstate(over="ignore"):
         norms = np.linalg.norm(vectors, axis=1, keepdims=True)
     known = norms > 0
-    lengths: npt.NDArray[np.float32] = np.where(known, norms, np.float32(1))
-    units: npt.NDArray[np.float32] = (vectors / lengths).astype(np.float32, copy=False)
+    lengths: Float32s = np.where(known, norms, np.float32(1))
+    units: Float32s = (vectors / lengths).astype(np.float32, copy=False)
     return _UnitRows(units, lengths, known, bool(np.isfinite(norms).all()))
 
 
-def similarity_loss(vectors: npt.NDArray[np.float32], target: npt.NDArray[np.float32]) -> Loss:
+def similarity_loss(vectors: Float32s, target: Float32s) -> Loss:
     """Σ (cos(i, j) − target(i, j))² / n over all i ≠ j of a batch, and its gradient.
 
     A zero vector has cosine 0 with every vector, and no gradient.
@@ -185,11 +175,11 @@ def similarity_loss(vectors: npt.NDArray[np.float32], target: npt.NDArray[np.flo
     np.fill_diagonal(errors, 0)
     count = len(vectors)
     value = float(np.einsum("ij,ij->", errors, errors)) / count if batch.finite else math.nan
-    by_unit: npt.NDArray[np.float32] = (errors @ units * (4 / count)).astype(np.float32, copy=False)
+    by_unit: Float32s = (errors @ units * (4 / count)).astype(np.float32, copy=False)
     return Loss(value, 0, batch.gradient(by_unit), batch.known[:, 0])
 
 
-def distribution_loss(vectors: npt.NDArray[np.float32], target: npt.NDArray[np.float32], temperature: float) -> Loss:
+def distribution_loss(vectors: Float32s, target: Float32s, temperature: float) -> Loss:
     """Mean over i of KL(softmax_j(target(i, j) / τ) ‖ softmax_j(cos(i, j) / τ)), j ≠ i, and its gradient.
 
     Each sentence learns which others of the batch are nearest, and how much nearer than the rest.
@@ -202,7 +192,7 @@ def distribution_loss(vectors: npt.NDArray[np.float32], target: npt.NDArray[np.f
     batch = _unit_rows(vectors)
     units = batch.units
     count = len(vectors)
-    cosines: npt.NDArray[np.float32] = units @ units.T
+    cosines: Float32s = units @ units.T
     ours, theirs = _log_softmax(cosines, temperature), _log_softmax(target.astype(np.float32), temperature)
     wanted = np.exp(theirs)
     np.fill_diagonal(wanted, 0)
@@ -211,13 +201,13 @@ def distribution_loss(vectors: npt.NDArray[np.float32], target: npt.NDArray[np.f
     np.fill_diagonal(by_cosine, 0)
     by_cosine -= wanted
     by_cosine *= np.float32(1 / (count * temperature))
-    by_unit: npt.NDArray[np.float32] = (by_cosine + by_cosine.T) @ units
+    by_unit: Float32s = (by_cosine + by_cosine.T) @ units
     return Loss(value, 0, batch.gradient(by_unit), batch.known[:, 0])
 
 
-def _log_softmax(cosines: npt.NDArray[np.float32], temperature: float) -> npt.NDArray[np.float32]:
+def _log_softmax(cosines: Float32s, temperature: float) -> Float32s:
     """log softmax over the other elements of each row; the diagonal is 0."""
-    scores: npt.NDArray[np.float32] = cosines / np.float32(temperature)
+    scores: Float32s = cosines / np.float32(temperature)
     np.fill_diagonal(scores, -np.inf)
     scores -= scores.max(axis=1, keepdims=True)
     np.fill_diagonal(scores, -np.inf)

@@ -11,16 +11,24 @@ from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 import numpy as np
 import numpy.typing as npt
 
+from paraloom.core.array_types import Ints
 from paraloom.core.errors import ConfigError, DataError, nearest
 from paraloom.core.progress import Advance, progress
 from paraloom.embed import mining_kernels
 from paraloom.embed.average import Vectors
-from paraloom.embed.search import BLOCK, NEIGHBORS, SearchResult, check_vectors, faiss_library, unit_block
+from paraloom.embed.search import (
+    BLOCK,
+    NEIGHBORS,
+    SearchResult,
+    StoredVectors,
+    check_vectors,
+    faiss_library,
+    unit_block,
+)
 from paraloom.embed.threads import ThreadTeam, available_threads
 
 Retrieval: TypeAlias = Literal["max", "intersection", "forward", "backward"]
 Index: TypeAlias = Literal["auto", "exact", "graph"]
-StoredVectors: TypeAlias = npt.NDArray[np.floating[Any]]
 
 MARGIN_THRESHOLD = 1.2
 """Margin from which a pair is taken for a translation: about the best one for averages of subwords in three languages
@@ -40,8 +48,8 @@ _EXACT = 1e11
 class MinedBitext(NamedTuple):
     """p pairs of a source and a target vector, highest margin first."""
 
-    sources: npt.NDArray[np.int64]
-    targets: npt.NDArray[np.int64]
+    sources: Ints
+    targets: Ints
     margins: Vectors
     cosines: Vectors
 

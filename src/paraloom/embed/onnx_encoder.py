@@ -5,17 +5,20 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
-import pyarrow as pa
 
+from paraloom.core.array_types import Float32s, Ints
 from paraloom.core.batches import batches_by_length
 from paraloom.core.errors import ConfigError, MissingExtraError, ModelError
-from paraloom.embed.onnx_export import FILE
+from paraloom.embed.onnx_export import FILE, padded_rows
 from paraloom.embed.subwords import UNIT as SUBWORD
-from paraloom.embed.vocabulary import Vocabulary, padded
+from paraloom.embed.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from onnxruntime import InferenceSession
+    from tokenizers import Tokenizer
 
 _BATCH = 64
 
@@ -43,13 +46,13 @@ class OnnxEncoder:
                 f"'{folder}' reads subwords, and an ONNX folder does not have their model",
                 remedy="Name the encoder that was exported, or export it without --onnx.",
             )
-        self._tokenizer: Any = None
+        self._tokenizer: Tokenizer | None = None
         self._vocabularies: dict[str, Vocabulary] = {}
         self._read_vocabularies()
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = threads
         try:
-            self._session: Any = onnxruntime.InferenceSession(
+            self._session: InferenceSession = onnxruntime.InferenceSession(
                 str(self.folder / FILE), options, providers=["CPUExecutionProvider"]
             )
         except Exception as error:  # onnxruntime raises classes of its own
@@ -57,28 +60,21 @@ class OnnxEncoder:
                 f"onnxruntime cannot load it: {str(error).splitlines()[0]}", file=self.folder / FILE
             ) from None
 
-    def encode(self, sentences: Sequence[str]) -> npt.NDArray[np.float32]:
+    def encode(self, sentences: Sequence[str]) -> Float32s:
         """Encode n sentences; returns float32 `(n, d)`, equal to those of the exported encoder up to rounding."""
         vectors = np.zeros((len(sentences), self.dimension), np.float32)
         for rows in batches_by_length([len(sentence) for sentence in sentences], _BATCH):
             vectors[rows] = self._session.run(["vectors"], self._batch([sentences[row] for row in rows]))[0]
         return vectors
 
-    def _batch(self, texts: list[str]) -> dict[str, npt.NDArray[np.int64]]:
+    def _batch(self, texts: list[str]) -> dict[str, Ints]:
         if self._tokenizer is not None:
             encodings = self._tokenizer.encode_batch(texts)
             return {
                 "input_ids": np.array([encoding.ids for encoding in encodings], np.int64),
                 "attention_mask": np.array([encoding.attention_mask for encoding in encodings], np.int64),
             }
-        inputs = {}
-        for name, vocabulary in self._vocabularies.items():
-            lists = vocabulary.row_lists(pa.array(texts, pa.large_string()))
-            inputs[name] = np.full((len(texts), 1), -1, np.int64)
-            if len(lists.rows):
-                rows, mask = padded(lists, np.arange(len(texts)))
-                inputs[name] = np.where(mask, rows, -1)
-        return inputs
+        return {name: padded_rows(vocabulary, texts) for name, vocabulary in self._vocabularies.items()}
 
     def _read_vocabularies(self) -> None:
         for name, file in self._inputs.items():
@@ -101,7 +97,7 @@ def is_onnx(folder: str | Path) -> bool:
         return False
 
 
-def _tokenizer(path: Path, max_length: int) -> Any:
+def _tokenizer(path: Path, max_length: int) -> Tokenizer:
     try:
         from tokenizers import Tokenizer
     except ImportError:

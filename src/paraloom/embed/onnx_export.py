@@ -5,18 +5,23 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from paraloom.core.array_types import Ints
 from paraloom.core.errors import ConfigError, MissingExtraError
 from paraloom.embed.average import Average, SentenceEncoder
 from paraloom.embed.onnx_graph import Graph, Lists, mean
 from paraloom.embed.spec import PARTS
-from paraloom.embed.vocabulary import padded
+from paraloom.embed.vocabulary import Vocabulary, padded
 from paraloom.io.atomic import atomic_folder
+
+if TYPE_CHECKING:
+    from onnx import ModelProto
+
+    from paraloom.embed.average import Part
 
 FILE = "model.onnx"
 # Bytes of a protocol buffer, and so of a graph with its tensors, at most.
@@ -54,25 +59,27 @@ def export_onnx(encoder: SentenceEncoder, folder: str | Path) -> None:
         (partial / "config.json").write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
 
 
-def onnx_inputs(encoder: SentenceEncoder, texts: Sequence[str]) -> dict[str, npt.NDArray[np.int64]]:
+def onnx_inputs(encoder: SentenceEncoder, texts: Sequence[str]) -> dict[str, Ints]:
     """The inputs of the graph for n texts."""
-    inputs = {}
-    for unit, part in _part_of_unit(encoder).items():
-        lists = part.vocabulary.row_lists(pa.array(texts, pa.large_string()))
-        # At least one column, also where no text has a known unit.
-        inputs[f"{unit}_rows"] = np.full((len(texts), 1), -1, np.int64)
-        if len(lists.rows):
-            rows, mask = padded(lists, np.arange(len(texts)))
-            inputs[f"{unit}_rows"] = np.where(mask, rows, -1)
-    return inputs
+    parts = _part_of_unit(encoder)
+    return {f"{unit}_rows": padded_rows(part.vocabulary, texts) for unit, part in parts.items()}
 
 
-def _part_of_unit(encoder: SentenceEncoder) -> dict[str, Any]:
+def padded_rows(vocabulary: Vocabulary, texts: Sequence[str]) -> Ints:
+    """The rows of each text's known units, padded with -1; at least one column, also where no text has any."""
+    lists = vocabulary.row_lists(pa.array(texts, pa.large_string()))
+    if not len(lists.rows):
+        return np.full((len(texts), 1), -1, np.int64)
+    rows, mask = padded(lists, np.arange(len(texts)))
+    return np.where(mask, rows, -1)
+
+
+def _part_of_unit(encoder: SentenceEncoder) -> dict[str, Part]:
     """A part for each kind of unit; the parts of one kind share a vocabulary."""
     return {PARTS[name].unit: encoder.parts[name] for name in encoder.spec.parts}
 
 
-def _model(encoder: SentenceEncoder) -> Any:
+def _model(encoder: SentenceEncoder) -> ModelProto:
     try:
         from onnx import TensorProto, helper
     except ImportError:
@@ -100,7 +107,7 @@ def _read_input(graph: Graph, rows: str) -> Lists:
     return Lists(graph.of("Max", rows, zero), graph.of("Unsqueeze", weights, graph.integers(2)))
 
 
-def _part(graph: Graph, name: str, part: Any, lists: Lists) -> str:
+def _part(graph: Graph, name: str, part: Part, lists: Lists) -> str:
     """Name of the vectors of a part, float32 `(n, d)`."""
     from onnx import TensorProto
 

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from onnx import ModelProto, NodeProto, TensorProto, ValueInfoProto
 
 OPSET = 17  # Version of the operators, the first one with LayerNormalization
 
 
 @dataclass
 class Graph:
-    nodes: list[Any] = field(default_factory=list)
-    tensors: list[Any] = field(default_factory=list)
+    nodes: list[NodeProto] = field(default_factory=list)
+    tensors: list[TensorProto] = field(default_factory=list)
 
-    def tensor(self, value: npt.NDArray[Any]) -> str:
+    def tensor(self, value: npt.NDArray[np.generic]) -> str:
         from onnx import numpy_helper
 
         name = f"tensor_{len(self.tensors)}"
@@ -35,7 +38,7 @@ class Graph:
     def integers(self, *values: int) -> str:
         return self.tensor(np.array(values, np.int64))
 
-    def model(self, inputs: Sequence[Any], dimension: int) -> Any:
+    def model(self, inputs: Sequence[ValueInfoProto], dimension: int) -> ModelProto:
         """The model, checked; its output is `vectors`, float32 `(texts, dimension)`."""
         from onnx import TensorProto, checker, helper
 

@@ -5,21 +5,28 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from paraloom.core.array_types import Int32s, Ints
 from paraloom.core.errors import ConfigError, DataError, MissingExtraError
 from paraloom.core.progress import progress
 from paraloom.core.seeds import generator
 from paraloom.embed import mining_kernels
 from paraloom.embed.average import Vectors, normalize_vectors
 
+if TYPE_CHECKING:
+    from types import ModuleType
+
 BLOCK = 65_536  # Vectors that are in memory at a time
 
 # Queries that are compared with a block at a time: their cosines take 16 MB.
 _QUERIES = 64
+
+StoredVectors: TypeAlias = npt.NDArray[np.floating]
+"""Vectors of any precision, in memory or mapped from a file."""
 
 NEIGHBORS = 4  # Neighbors of the margin
 
@@ -42,21 +49,19 @@ class SearchResult(NamedTuple):
     """The k nearest vectors of each of q queries, best first."""
 
     cosines: Vectors
-    rows: npt.NDArray[np.int64]
+    rows: Ints
 
 
 class MinedPairs(NamedTuple):
     """p pairs of similar vectors, highest margin first."""
 
-    first: npt.NDArray[np.int64]
-    second: npt.NDArray[np.int64]
+    first: Ints
+    second: Ints
     cosines: Vectors
     margins: Vectors
 
 
-def search(
-    queries: Vectors, corpus: npt.NDArray[np.floating[Any]], k: int = 10, *, neighbors: int = NEIGHBORS
-) -> SearchResult:
+def search(queries: Vectors, corpus: StoredVectors, k: int = 10, *, neighbors: int = NEIGHBORS) -> SearchResult:
     """Find the k vectors of a corpus that are nearest to each query, by their ratio margin, or exactly by their cosine.
 
     The margin is the cosine over the mean of the query's and the vector's mean cosines with their nearest neighbors on
@@ -94,7 +99,7 @@ def search(
     return SearchResult(np.take_along_axis(cosines, order, axis=1), np.take_along_axis(rows, order, axis=1))
 
 
-def _nearest(queries: Vectors, corpus: npt.NDArray[np.floating[Any]], k: int) -> SearchResult:
+def _nearest(queries: Vectors, corpus: StoredVectors, k: int) -> SearchResult:
     """The k vectors of highest cosine to each of some unit vectors, exact, earlier rows first."""
     best = SearchResult(np.full((len(queries), k), -np.inf, np.float32), np.full((len(queries), k), -1, np.int64))
     with progress("searching", len(corpus), unit="sentences") as advance:
@@ -125,7 +130,7 @@ def _improve(best: SearchResult, cosines: Vectors, start: int) -> None:
 
 
 def mine_pairs(
-    corpus: npt.NDArray[np.floating[Any]],
+    corpus: StoredVectors,
     scratch: Path,
     *,
     above: float = 0.8,
@@ -152,7 +157,7 @@ def mine_pairs(
     groups = group_vectors(corpus, scratch / "groups.npy", seed)
     _, order, bounds, stored = groups
     near = groups.near(probes)
-    pairs: list[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], Vectors]] = []
+    pairs: list[tuple[Ints, Ints, Vectors]] = []
     means = np.zeros(len(corpus), np.float32)
     with progress("mining", len(order), unit="sentences") as advance:
         for group in range(len(near)):
@@ -179,7 +184,7 @@ def mine_pairs(
     return _distinct(pairs, means)
 
 
-def check_vectors(vectors: npt.NDArray[Any], width: int | None = None) -> None:
+def check_vectors(vectors: StoredVectors, width: int | None = None) -> None:
     remedy = "Encode the text again, with the same encoder."
     if vectors.ndim != 2 or vectors.dtype.kind not in "fiu":
         raise DataError(
@@ -190,7 +195,7 @@ def check_vectors(vectors: npt.NDArray[Any], width: int | None = None) -> None:
         raise DataError(f"expected vectors of {width} dimensions, got {vectors.shape[1]}", remedy=remedy)
 
 
-def unit_block(vectors: npt.NDArray[Any], rows: slice | npt.NDArray[np.int64]) -> Vectors:
+def unit_block(vectors: StoredVectors, rows: slice | Ints) -> Vectors:
     """Some rows of an array of vectors, divided by their norms."""
     block = vectors[rows].astype(np.float32)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -207,8 +212,8 @@ class VectorGroups(NamedTuple):
     """Vectors in groups around centroids."""
 
     centroids: Vectors
-    order: npt.NDArray[np.int64]
-    bounds: npt.NDArray[np.int64]
+    order: Ints
+    bounds: Ints
     stored: npt.NDArray[np.float16]
 
     def near(self, probes: int) -> list[list[int]]:
@@ -219,7 +224,7 @@ class VectorGroups(NamedTuple):
         return [sorted(groups) for groups in near.tolist()]
 
 
-def group_vectors(corpus: npt.NDArray[np.floating[Any]], file: Path, seed: int) -> VectorGroups:
+def group_vectors(corpus: StoredVectors, file: Path, seed: int) -> VectorGroups:
     """Group the rows of a corpus around √n centroids."""
     centroids = _centroids(corpus, seed)
     group = groups_of(corpus, centroids)
@@ -235,7 +240,7 @@ def group_vectors(corpus: npt.NDArray[np.floating[Any]], file: Path, seed: int) 
     return VectorGroups(centroids, order, bounds, stored)
 
 
-def faiss_library() -> Any:
+def faiss_library() -> ModuleType:
     """The module faiss; MissingExtraError where it is not installed."""
     try:
         import faiss
@@ -244,7 +249,7 @@ def faiss_library() -> Any:
     return faiss
 
 
-def _centroids(corpus: npt.NDArray[np.floating[Any]], seed: int) -> Vectors:
+def _centroids(corpus: StoredVectors, seed: int) -> Vectors:
     """√n unit vectors, by k-means on a sample."""
     faiss = faiss_library()
     count = max(1, round(len(corpus) ** 0.5))
@@ -256,7 +261,7 @@ def _centroids(corpus: npt.NDArray[np.floating[Any]], seed: int) -> Vectors:
     return centroids
 
 
-def groups_of(corpus: npt.NDArray[np.floating[Any]], centroids: Vectors) -> npt.NDArray[np.int32]:
+def groups_of(corpus: StoredVectors, centroids: Vectors) -> Int32s:
     """The nearest centroid of each row, int32 `(n,)`."""
     faiss = faiss_library()
     group = np.empty(len(corpus), np.int32)
@@ -267,7 +272,7 @@ def groups_of(corpus: npt.NDArray[np.floating[Any]], centroids: Vectors) -> npt.
     return group
 
 
-def _distinct(pairs: list[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], Vectors]], means: Vectors) -> MinedPairs:
+def _distinct(pairs: list[tuple[Ints, Ints, Vectors]], means: Vectors) -> MinedPairs:
     """Each pair once, highest margin first, ties in the order of their rows; 0 where both means are not positive."""
     if not pairs:
         empty = np.empty(0, np.int64)
@@ -281,7 +286,7 @@ def _distinct(pairs: list[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], Ve
     return MinedPairs(first[best], second[best], cosines[best], margins[best])
 
 
-def lines_at(path: Path, rows: npt.NDArray[np.int64]) -> Iterator[str]:
+def lines_at(path: Path, rows: Ints) -> Iterator[str]:
     """The lines of an uncompressed text file at some rows, which count from 0, read on demand."""
     starts = array("q", [0])
     with path.open("rb") as stream:

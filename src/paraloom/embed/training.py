@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from paraloom.core.array_types import Float32s, Ints
 from paraloom.core.config import check_keys
 from paraloom.core.devices import training_devices
 from paraloom.core.digests import digest, file_digest
@@ -101,14 +101,14 @@ class Learner:
         return next(iter(self.parts.values())).dimension
 
     @property
-    def tensors(self) -> dict[str, npt.NDArray[np.float32]]:
+    def tensors(self) -> dict[str, Float32s]:
         """Everything that a checkpoint contains, by name: the arrays themselves."""
         return {f"{name}.{key}": tensor for name, part in self.parts.items() for key, tensor in part.state.items()}
 
     def encoder(self) -> SentenceEncoder:
         return SentenceEncoder(self.spec, {name: part.frozen() for name, part in self.parts.items()}, self.team.threads)
 
-    def take(self, sentences: npt.NDArray[np.int64]) -> dict[str, RowLists]:
+    def take(self, sentences: Ints) -> dict[str, RowLists]:
         lists = {unit: self.units[unit].take(sentences) for unit in self.spec.units}
         return {name: lists[PARTS[name].unit] for name in self.parts}
 
@@ -172,10 +172,13 @@ def train_encoder(
     given = _given_vocabularies(start_encoder, vectors, vector_words)
     began = time.perf_counter()
     sizes = {unit: config.vocab_size(unit) for unit in spec.units}
-    order_matters = any(PARTS[name].recurrent for name in spec.parts)
-    data = stream_pairs(
-        pairs, folder / "checkpoint" / "pairs", config.max_tokens, sizes, given, order_matters=order_matters
-    )
+    recurrent = {PARTS[name].recurrent for name in spec.parts}
+    if config.weight_epochs and recurrent == {True}:
+        raise ConfigError(
+            f"'weight_epochs' is {config.weight_epochs}, but '{spec}' has no part that averages", remedy="Set it to 0."
+        )
+    numbered = folder / "checkpoint" / "pairs"
+    data = stream_pairs(pairs, numbered, config.max_tokens, sizes, given, order_matters=True in recurrent)
     if len(data) < config.batch_size:
         warnings.warn(
             f"a batch of {config.batch_size} pairs is larger than the corpus of {len(data)}: an epoch is a single step",
@@ -187,10 +190,6 @@ def train_encoder(
     settings_of_parts = PartTraining(config, team, seed, device_names, config.precision, config.relative_learning_rate)
     parts = initial_parts(settings_of_parts, spec, data.units, start_encoder, vectors)
     learner = Learner(spec, data.units, parts, team)
-    if config.weight_epochs and all(PARTS[name].recurrent for name in spec.parts):
-        raise ConfigError(
-            f"'weight_epochs' is {config.weight_epochs}, but '{spec}' has no part that averages", remedy="Set it to 0."
-        )
     save_encoder(learner.encoder(), folder / START, settings)
     training = _Training(config, seed, data, learner)
     training_digest = digest([settings, data.digest])
@@ -215,12 +214,11 @@ def train_encoder(
     save_encoder(encoder, folder, {**(facts or {}), **settings, **data.counts})
     shutil.rmtree(folder / "checkpoint")
     warn_if_below_start(state.curve, keep_best)
-    last = [line for line in state.curve if "loss" in line][-1]
     return {
         "pairs": data.counts,
         "steps": state.step,
-        "loss": last["loss"],
-        "violations": last["violations"],
+        "loss": state.last_line["loss"],
+        "violations": state.last_line["violations"],
         **development_figures(state.curve, keep_best),
         "entries": {unit: len(lists.counted.vocabulary) for unit, lists in data.units.items()},
         "signature": encoder.signature,
@@ -295,7 +293,7 @@ class _Training:
         if state.measure(evaluator(encoder), epoch) and best is not None:
             save_encoder(encoder, best)
 
-    def _train_contrastive(self, selected: npt.NDArray[np.int64], state: TrainingState) -> None:
+    def _train_contrastive(self, selected: Ints, state: TrainingState) -> None:
         first, second = 2 * selected, 2 * selected + 1
         lists = self._scrambled(self.learner.take(np.concatenate([first, second])), state.step)
         vectors = self.learner.forward(lists)
@@ -303,7 +301,7 @@ class _Training:
         loss = contrastive_loss(vectors, *keys, self.config.temperature, self.config.softmax_margin)
         self._update(lists, loss, state, 2 * len(selected))
 
-    def _train_margin(self, selected: npt.NDArray[np.int64], state: TrainingState) -> None:
+    def _train_margin(self, selected: Ints, state: TrainingState) -> None:
         first, second = 2 * selected, 2 * selected + 1
         keys = self.data.keys[first], self.data.keys[second]
         learner = self.learner

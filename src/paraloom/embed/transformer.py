@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from paraloom.core.array_types import Float32s, Ints
 from paraloom.core.batches import batches_by_length
 from paraloom.core.devices import default_device, parse_device
 from paraloom.core.digests import file_digest, folder_digest, signature
@@ -127,7 +127,7 @@ class TransformerEncoder:
             intra_threads=1,
         )
 
-    def encode(self, sentences: Sequence[str]) -> npt.NDArray[np.float32]:
+    def encode(self, sentences: Sequence[str]) -> Float32s:
         """Encode sentences, truncated to the maximal length of the model."""
         ids = [encoding.ids for encoding in self._tokenizer.encode_batch(list(sentences))]
         batches = self._batches([len(tokens) for tokens in ids])
@@ -145,12 +145,12 @@ class TransformerEncoder:
         """Dimension of the states of tokens."""
         return int(self._states([self._tokenizer.encode("a").ids]).shape[2])
 
-    def word_states(self, sentences: Sequence[Sequence[str]]) -> list[tuple[npt.NDArray[np.int64], Vectors]]:
+    def word_states(self, sentences: Sequence[Sequence[str]]) -> list[tuple[Ints, Vectors]]:
         """Encode words in their contexts."""
         encodings = self._tokenizer.encode_batch([list(words) for words in sentences], is_pretokenized=True)
         batches = self._batches([len(encoding.ids) for encoding in encodings])
 
-        def encode(batch: npt.NDArray[np.int64]) -> list[tuple[npt.NDArray[np.int64], Vectors]]:
+        def encode(batch: Ints) -> list[tuple[Ints, Vectors]]:
             states = self._states([encodings[i].ids for i in batch])
             return [_mean_by_word(encodings[i].word_ids, states[row]) for row, i in enumerate(batch)]
 
@@ -163,7 +163,7 @@ class TransformerEncoder:
         }
         return [of_sentence[i] for i in range(len(encodings))]
 
-    def _batches(self, lengths: Sequence[int]) -> list[npt.NDArray[np.int64]]:
+    def _batches(self, lengths: Sequence[int]) -> list[Ints]:
         return batches_by_length(lengths, _BATCH if self._encoder.device == "cpu" else _GPU_BATCH)
 
     def _states(self, ids: list[list[int]]) -> Vectors:
@@ -176,7 +176,7 @@ class TransformerEncoder:
             states = states.to(ctranslate2.DataType.float32).to_device(ctranslate2.Device.cpu)
         return np.array(states, np.float32)
 
-    def _encode_batch(self, ids: list[list[int]]) -> npt.NDArray[np.float32]:
+    def _encode_batch(self, ids: list[list[int]]) -> Float32s:
         states = self._states(ids)
         if self._config["pooling"] == "cls":
             return states[:, 0]
@@ -189,7 +189,7 @@ class TransformerEncoder:
         )
 
 
-def _mean_by_word(word_ids: Sequence[int | None], states: Vectors) -> tuple[npt.NDArray[np.int64], Vectors]:
+def _mean_by_word(word_ids: Sequence[int | None], states: Vectors) -> tuple[Ints, Vectors]:
     """Positions of words and the mean state of the pieces of each; special tokens belong to no word."""
     pieces = np.array([position for position, word in enumerate(word_ids) if word is not None], np.int64)
     words, first = np.unique(np.array([word for word in word_ids if word is not None], np.int64), return_index=True)
@@ -239,7 +239,7 @@ class SentenceTransformerEncoder:
         method = getattr(self._model, "get_embedding_dimension", None) or self._model.get_sentence_embedding_dimension
         return int(method() or 0)
 
-    def encode(self, sentences: Sequence[str]) -> npt.NDArray[np.float32]:
+    def encode(self, sentences: Sequence[str]) -> Float32s:
         """Encode n sentences; returns float32 `(n, d)`."""
         vectors = self._model.encode(list(sentences), batch_size=64, show_progress_bar=False, convert_to_numpy=True)
         return np.asarray(vectors, np.float32)
@@ -284,7 +284,7 @@ def _read_modules(source: Path) -> tuple[str, int, Path, Path | None]:
     return pooling, int(max_length), transformer, dense
 
 
-def _read_dense(folder: Path) -> dict[str, npt.NDArray[np.float32]]:
+def _read_dense(folder: Path) -> dict[str, Float32s]:
     """Weight `(d, width)` and bias `(d,)` of a module Dense without an activation."""
     from safetensors import SafetensorError
     from safetensors.numpy import load_file
@@ -302,7 +302,7 @@ def _read_dense(folder: Path) -> dict[str, npt.NDArray[np.float32]]:
     return {"weight": weight, "bias": bias.astype(np.float32)}
 
 
-def _load_dense(path: Path) -> dict[str, npt.NDArray[np.float32]]:
+def _load_dense(path: Path) -> dict[str, Float32s]:
     from safetensors import SafetensorError
     from safetensors.numpy import load_file
 

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from paraloom.core.array_types import Int32s, Ints
 from paraloom.core.digests import digest
 from paraloom.core.errors import DataError
 from paraloom.embed.data import ArrayFile
@@ -31,9 +32,9 @@ _SLAB, _STRETCH = 32, 1.2
 class TransformerData:
     """n sentences as tokens, with the vectors of a teacher."""
 
-    ids: npt.NDArray[np.int32]  # int32, the tokens of all sentences, memory-mapped
-    offsets: npt.NDArray[np.int64]  # int64 `(n + 1,)`, where each sentence begins
-    rows: npt.NDArray[np.int64]  # int64 `(n,)`, the row of each sentence in `vectors`
+    ids: Int32s  # int32, the tokens of all sentences, memory-mapped
+    offsets: Ints  # int64 `(n + 1,)`, where each sentence begins
+    rows: Ints  # int64 `(n,)`, the row of each sentence in `vectors`
     vectors: npt.NDArray[np.float16]  # float16 `(m, d)`, of norm 1, memory-mapped
     counts: dict[str, int]  # `read` = `used` + `empty` (no text, or no vector) + `too_long`
     digest: str
@@ -41,7 +42,7 @@ class TransformerData:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def take(self, sentences: npt.NDArray[np.int64]) -> list[npt.NDArray[np.int32]]:
+    def take(self, sentences: Ints) -> list[Int32s]:
         return [self.ids[self.offsets[i] : self.offsets[i + 1]] for i in sentences.tolist()]
 
 
@@ -89,9 +90,7 @@ def stream_sentences(
     return data, vocabulary
 
 
-def batches_of_like_length(
-    data: TransformerData, config: TransformerConfig, draw: np.random.Generator
-) -> npt.NDArray[np.int64]:
+def batches_of_like_length(data: TransformerData, config: TransformerConfig, draw: np.random.Generator) -> Ints:
     """The batches of an epoch: sentences of like length, in neighborhoods under the teacher, in random order.
 
     Sentences that do not fill a batch are left out, other ones in each epoch.
@@ -111,7 +110,7 @@ def batches_of_like_length(
     return result[draw.permutation(len(result))]
 
 
-def _slabs(lengths: npt.NDArray[np.int64]) -> Iterator[slice]:
+def _slabs(lengths: Ints) -> Iterator[slice]:
     """Runs of batches of like length, from the lengths `(k, batch size)` of sentences in ascending order."""
     start = 0
     for end in range(1, len(lengths) + 1):

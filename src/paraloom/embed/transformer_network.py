@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
+
+from paraloom.core.array_types import Float32s
 
 LAYER_NORM_EPS = 1e-12  # As in BERT
 
@@ -141,7 +142,7 @@ def shape_of_bert(config: Mapping[str, int], dimension: int) -> TransformerShape
     )
 
 
-def bert_tensors(network: TransformerNetwork) -> dict[str, npt.NDArray[np.float32]]:
+def bert_tensors(network: TransformerNetwork) -> dict[str, Float32s]:
     """The weights without the linear layer on top, under the names of a BertModel.
 
     The embeddings of token types, which have no influence, and the pooler, which nothing uses, are zero.
@@ -168,9 +169,7 @@ def bert_tensors(network: TransformerNetwork) -> dict[str, npt.NDArray[np.float3
 
 
 def network_of_bert(
-    shape: TransformerShape,
-    tensors: Mapping[str, npt.NDArray[np.float32]],
-    dense: Mapping[str, npt.NDArray[np.float32]],
+    shape: TransformerShape, tensors: Mapping[str, Float32s], dense: Mapping[str, Float32s]
 ) -> TransformerNetwork:
     """The network of weights that `bert_tensors` named."""
     # What the first token type adds to every token is added to every position.
@@ -205,7 +204,7 @@ _LAYER_NAMES = {
 }
 
 
-def principal_embeddings(embeddings: npt.NDArray[np.float32], width: int, seed: int = 0) -> npt.NDArray[np.float32]:
+def principal_embeddings(embeddings: Float32s, width: int, seed: int = 0) -> Float32s:
     """Reduce a teacher's token embeddings to their strongest principal components."""
     centered = embeddings - embeddings.mean(axis=0, dtype=np.float64).astype(np.float32)
     _, vectors = np.linalg.eigh(centered.T.astype(np.float64) @ centered.astype(np.float64))

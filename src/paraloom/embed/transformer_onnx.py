@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
+from paraloom.core.array_types import Float32s
 from paraloom.core.errors import MissingExtraError
 from paraloom.embed.onnx_export import FILE
 from paraloom.embed.onnx_graph import Graph
@@ -90,7 +90,7 @@ def _add_network(graph: Graph, network: TransformerNetwork) -> None:
     graph.nodes.append(helper.make_node("Add", [product, graph.tensor(state["dense.bias"])], ["vectors"]))
 
 
-def _number(value: float) -> npt.NDArray[np.float32]:
+def _number(value: float) -> Float32s:
     return np.array([value], np.float32)
 
 
@@ -99,12 +99,12 @@ def _part(graph: Graph, x: str, index: int) -> str:
     return graph.of("Squeeze", graph.of("Gather", x, graph.integers(index), axis=0), graph.integers(0))
 
 
-def _linear(graph: Graph, state: Mapping[str, npt.NDArray[np.float32]], name: str, x: str) -> str:
+def _linear(graph: Graph, state: Mapping[str, Float32s], name: str, x: str) -> str:
     product = graph.of("MatMul", x, graph.tensor(state[f"{name}.weight"].T))
     return graph.of("Add", product, graph.tensor(state[f"{name}.bias"]))
 
 
-def _norm(graph: Graph, state: Mapping[str, npt.NDArray[np.float32]], name: str, x: str) -> str:
+def _norm(graph: Graph, state: Mapping[str, Float32s], name: str, x: str) -> str:
     tensors = graph.tensor(state[f"{name}.weight"]), graph.tensor(state[f"{name}.bias"])
     return graph.of("LayerNormalization", x, *tensors, axis=-1, epsilon=LAYER_NORM_EPS)
 

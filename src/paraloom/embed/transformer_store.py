@@ -9,9 +9,9 @@ from functools import cached_property
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import torch
 
+from paraloom.core.array_types import Float32s, Int32s, Ints
 from paraloom.core.batches import batches_by_length
 from paraloom.core.digests import file_digest, signature
 from paraloom.core.errors import ModelError
@@ -55,14 +55,14 @@ class NetworkEncoder:
         weights = "unsaved" if self.folder is None else weights_digest(self.folder)
         return signature("transformer", layers=shape.layers, width=shape.width, weights=weights)
 
-    def encode(self, sentences: Sequence[str]) -> npt.NDArray[np.float32]:
+    def encode(self, sentences: Sequence[str]) -> Float32s:
         """Encode sentences, truncated to the maximal length of the network."""
         # A tokenizer without special tokens has none for an empty sentence, of which the mean is not defined.
         ids = [encoding.ids or [0] for encoding in self.tokenizer.encode_batch(list(sentences))]
         batches = batches_by_length([len(tokens) for tokens in ids], _BATCH)
         vectors = np.zeros((len(ids), self.dimension), np.float32)
 
-        def encode_batch(selected: npt.NDArray[np.int64]) -> None:
+        def encode_batch(selected: Ints) -> None:
             vectors[selected] = self._encode_batch([ids[i] for i in selected])
 
         threads = torch.get_num_threads()
@@ -74,13 +74,13 @@ class NetworkEncoder:
             torch.set_num_threads(threads)
         return vectors
 
-    def _encode_batch(self, ids: list[list[int]]) -> npt.NDArray[np.float32]:
+    def _encode_batch(self, ids: list[list[int]]) -> Float32s:
         with torch.inference_mode():
-            vectors: npt.NDArray[np.float32] = self.network(*padded(ids)).numpy()
+            vectors: Float32s = self.network(*padded(ids)).numpy()
         return vectors
 
 
-def padded(ids: Sequence[Sequence[int] | npt.NDArray[np.int32]]) -> tuple[torch.Tensor, torch.Tensor]:
+def padded(ids: Sequence[Sequence[int] | Int32s]) -> tuple[torch.Tensor, torch.Tensor]:
     """Tokens of n sentences as int64 `(n, t)`, padded with 0, and their number, int64 `(n,)`."""
     lengths = np.array([len(row) for row in ids], np.int64)
     matrix = np.zeros((len(ids), int(lengths.max())), np.int64)

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import torch
 from torch import Tensor
 from torch.nn import functional
 
+from paraloom.core.array_types import Float32s, Int32s
 from paraloom.core.devices import Device, parse_device, supports_bfloat16
 from paraloom.core.digests import digest
 from paraloom.core.progress import progress
@@ -107,7 +107,7 @@ def distill_transformer(
         "sentences": data.counts,
         "steps": state.step,
         "best_step": best_step,
-        "loss": next(line["loss"] for line in reversed(state.curve) if "loss" in line),
+        "loss": state.last_line["loss"],
         "dev": {} if best is None else best["dev"],
         "tokens": network.shape.vocab_size,
         "parameters": sum(value.numel() for value in network.parameters()),
@@ -187,7 +187,7 @@ class TransformerTrainer:
         self._pool = ThreadPoolExecutor(len(self._slices))
 
     @property
-    def tensors(self) -> dict[str, npt.NDArray[np.float32]]:
+    def tensors(self) -> dict[str, Float32s]:
         """Everything that a checkpoint contains, by name: the arrays themselves."""
         kinds = {"parameters": self._parameters, "first": self._first, "second": self._second}
         return {f"{kind}.{name}": value.numpy() for kind, of_kind in kinds.items() for name, value in of_kind.items()}
@@ -195,18 +195,12 @@ class TransformerTrainer:
     def close(self) -> None:
         self._pool.shutdown()
 
-    def update(
-        self, ids: Sequence[npt.NDArray[np.int32]], teacher: npt.NDArray[np.float32], learning_rate: float, step: int
-    ) -> DistillationLoss:
+    def update(self, ids: Sequence[Int32s], teacher: Float32s, learning_rate: float, step: int) -> DistillationLoss:
         target = torch.from_numpy(teacher)
         return self.minimize(ids, lambda vectors: distillation_loss(vectors, target, self.config), learning_rate, step)
 
     def minimize(
-        self,
-        ids: Sequence[npt.NDArray[np.int32]],
-        loss_of: Callable[[Tensor], DistillationLoss],
-        learning_rate: float,
-        step: int,
+        self, ids: Sequence[Int32s], loss_of: Callable[[Tensor], DistillationLoss], learning_rate: float, step: int
     ) -> DistillationLoss:
         """Make a step by any loss of the vectors `(n, d)` of n sentences."""
         for copy in self._copies:  # Before the step: weights may come from a checkpoint.

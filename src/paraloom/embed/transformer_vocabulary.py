@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from paraloom.core.array_types import Float32s, Ints
 from paraloom.core.errors import ConfigError, ModelError
 
 SPECIAL_TOKENS = ("unk_token", "sep_token", "pad_token", "cls_token", "mask_token", "bos_token", "eos_token")
@@ -26,9 +26,9 @@ class TeacherVocabulary:
 
     tokenizer: dict[str, Any]  # Content of tokenizer.json, without padding and truncation
     special_tokens: dict[str, str]  # Special tokens by role, see `SPECIAL_TOKENS`
-    words: npt.NDArray[np.float32]  # float32 `(v, d)`, the embedding of each token
+    words: Float32s  # float32 `(v, d)`, the embedding of each token
     # float32 `(p, d)`, the embedding of each position, or None if the teacher has none.
-    positions: npt.NDArray[np.float32] | None
+    positions: Float32s | None
 
     @property
     def pad_token_id(self) -> int:
@@ -72,7 +72,7 @@ def token_ids(tokenizer: dict[str, Any]) -> dict[str, int]:
     return ids | {token["content"]: token["id"] for token in tokenizer.get("added_tokens") or []}
 
 
-def prune(vocabulary: TeacherVocabulary, counts: npt.NDArray[np.int64], size: int) -> TeacherVocabulary:
+def prune(vocabulary: TeacherVocabulary, counts: Ints, size: int) -> TeacherVocabulary:
     """Keep the tokens that occur most often; special tokens and single characters stay, so that words still split.
 
     Of a vocabulary of type Unigram, which may have the characters of a hundred languages, those that occur stay.
@@ -98,7 +98,7 @@ def prune(vocabulary: TeacherVocabulary, counts: npt.NDArray[np.int64], size: in
     return TeacherVocabulary(tokenizer, vocabulary.special_tokens, vocabulary.words[kept], vocabulary.positions)
 
 
-def _required_tokens(tokenizer: dict[str, Any], ids: dict[str, int], counts: npt.NDArray[np.int64]) -> set[str]:
+def _required_tokens(tokenizer: dict[str, Any], ids: dict[str, int], counts: Ints) -> set[str]:
     """Special tokens and single characters."""
     model = tokenizer["model"]
     special = {token["content"] for token in tokenizer.get("added_tokens") or []}
@@ -153,7 +153,7 @@ def _special_tokens(transformer: Path) -> dict[str, str]:
     return tokens
 
 
-def _embeddings(path: Path, size: int) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32] | None]:
+def _embeddings(path: Path, size: int) -> tuple[Float32s, Float32s | None]:
     """The embeddings of tokens, which must be `size` or more, and of positions."""
     from safetensors import SafetensorError, safe_open
 

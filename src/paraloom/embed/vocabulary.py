@@ -9,9 +9,9 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from paraloom.core.array_types import Bools, Floats, Ids, Int32s, Ints
 from paraloom.core.errors import ModelError
 from paraloom.embed import list_kernels
 from paraloom.text.buffers import Texts, text_buffers
@@ -27,8 +27,6 @@ from paraloom.text.normalize import lowercase
 from paraloom.text.token_kernels import build_table, hash_spans
 from paraloom.text.tokens import TokenLists, token_strings, tokenize, words
 
-IdArray = npt.NDArray[np.uint64]
-
 _TRIGRAM = 3
 
 
@@ -39,19 +37,19 @@ class Unit:
     # Splits sentences; returns the ids (`paraloom.text.tokens.token_hash`) of each one's tokens.
     split: Callable[[Texts], TokenLists]
     # Given m sentences and one position in each, int64 `(m,)`, returns those m tokens as text.
-    spell: Callable[[Texts, npt.NDArray[np.int64]], list[str]]
+    spell: Callable[[Texts, Ints], list[str]]
     # Splits one sentence into the same tokens, as text, without compiled code.
     plain: Callable[[str], list[str]] | None = None
 
 
-def _spell_words(texts: Texts, positions: npt.NDArray[np.int64]) -> list[str]:
+def _spell_words(texts: Texts, positions: Ints) -> list[str]:
     lists = token_strings(texts)
     offsets = lists.offsets.to_numpy()
     spelled: list[str] = lists.values.take(pa.array(offsets[:-1] + positions)).to_pylist()
     return spelled
 
 
-def _spell_trigrams(texts: Texts, positions: npt.NDArray[np.int64]) -> list[str]:
+def _spell_trigrams(texts: Texts, positions: Ints) -> list[str]:
     lowered: list[str] = lowercase(texts).to_pylist()
     return [f" {text} "[start : start + _TRIGRAM] for text, start in zip(lowered, positions.tolist(), strict=True)]
 
@@ -74,8 +72,8 @@ them (fastText), lower-cased, with punctuation marks."""
 class RowLists(NamedTuple):
     """n lists of table rows in flat form: list i is `rows[offsets[i]:offsets[i + 1]]`."""
 
-    rows: npt.NDArray[np.int32]
-    offsets: npt.NDArray[np.int64]
+    rows: Int32s
+    offsets: Ints
 
 
 class Vocabulary:
@@ -122,12 +120,12 @@ class Vocabulary:
         return {entry: row for row, entry in enumerate(self.entries)}
 
     @cached_property
-    def _hash_table(self) -> tuple[IdArray, npt.NDArray[np.int32]]:
+    def _hash_table(self) -> tuple[Ids, Int32s]:
         self.check()
         return build_table(hash_entries(self.entries))
 
 
-def padded(lists: RowLists, chunk: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+def padded(lists: RowLists, chunk: Ints) -> tuple[Ints, Bools]:
     """The rows of n lists, int64 `(n, t)` padded with 0, and their mask, bool `(n, t)`."""
     starts, lengths = lists.offsets[chunk], np.diff(lists.offsets)[chunk]
     positions = np.arange(lengths.max())
@@ -141,8 +139,8 @@ class CountedVocabulary(NamedTuple):
     """A vocabulary that was counted over a corpus."""
 
     vocabulary: Vocabulary
-    rows: npt.NDArray[np.int32]
-    frequencies: npt.NDArray[np.float64]
+    rows: Int32s
+    frequencies: Floats
 
 
 class VocabularyCounter:
@@ -158,7 +156,7 @@ class VocabularyCounter:
         self._counts = np.zeros(1 << 15, np.int64)
         self._keys, self._rows = build_table(np.empty(0, np.uint64), 1 << 14)
 
-    def count(self, texts: Texts, lists: TokenLists) -> npt.NDArray[np.int32]:
+    def count(self, texts: Texts, lists: TokenLists) -> Int32s:
         self._reserve(len(self._spellings) + len(lists.ids))
         ids, first = list_kernels.intern(lists.ids, self._keys, self._rows, self._counts, len(self._spellings))
         if len(first):
@@ -201,7 +199,7 @@ class VocabularyCounter:
             self._keys, self._rows = build_table(ordered, 2 * needed)
 
 
-def hash_entries(entries: Sequence[str]) -> IdArray:
+def hash_entries(entries: Sequence[str]) -> Ids:
     """`paraloom.text.tokens.token_hash` of n entries, uint64 `(n,)`."""
     if not entries:
         return np.empty(0, np.uint64)

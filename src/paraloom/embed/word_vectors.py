@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from paraloom.core.array_types import Float32s, Ints
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.progress import progress
 from paraloom.core.protocols import EncoderLike
@@ -31,8 +32,8 @@ _PADDING_STD = 0.1
 class PretrainedVectors(NamedTuple):
     """Vectors from a file for the entries of a vocabulary."""
 
-    rows: npt.NDArray[np.int64]
-    vectors: npt.NDArray[np.float32]
+    rows: Ints
+    vectors: Float32s
     lines: int
 
 
@@ -45,27 +46,13 @@ def read_vectors(path: str | Path, vocabulary: Vocabulary, dimension: int | None
     """
     path = vectors_file(path)
     row_of = {entry: row for row, entry in enumerate(vocabulary.entries)}
-    exact: dict[int, npt.NDArray[np.float32]] = {}
-    capitalized: dict[int, npt.NDArray[np.float32]] = {}
-    width = 0
+    exact: dict[int, Float32s] = {}
+    capitalized: dict[int, Float32s] = {}
     lines = 0
     if path.suffix == ".npy":
         return _read_array(path, row_of, dimension)
-    for number, line in enumerate(read_lines(path), 1):
-        if number == 1 and _is_header(line):
-            continue
+    for number, word, rest in _lines_of_vectors(path, dimension):
         lines += 1
-        word, _, rest = line.rstrip().partition(" ")
-        if not width:
-            width = len(rest.split(" "))
-            _check_width(width, dimension, path, number)
-        columns = rest.count(" ") + 1
-        if columns > width:
-            # Some released files have words with spaces in them: the numbers are the last columns.
-            pieces = line.rstrip().rsplit(" ", width)
-            word, rest, columns = pieces[0], " ".join(pieces[1:]), width
-        if columns < width:
-            raise DataError(f"expected {width} numbers as in the first line, got {columns}", file=path, row=number)
         row = row_of.get(word)
         if row is not None and row not in exact:
             exact[row] = _parse_numbers(rest, path, number)
@@ -76,6 +63,31 @@ def read_vectors(path: str | Path, vocabulary: Vocabulary, dimension: int | None
         raise _no_words(lines, len(vocabulary), path, "Each line must be a word and its numbers, separated by spaces.")
     rows = np.array(sorted(by_row), np.int64)
     return PretrainedVectors(rows, np.stack([by_row[row] for row in rows.tolist()]), lines)
+
+
+def _lines_of_vectors(path: Path, dimension: int | None) -> Iterator[tuple[int, str, str]]:
+    """The number of each line, its word, and its numbers, of which there are as many as in the first line."""
+    width = 0
+    for number, line in _without_header(path):
+        word, _, rest = line.rstrip().partition(" ")
+        columns = rest.count(" ") + 1
+        if not width:
+            width = columns
+            _check_width(width, dimension, path, number)
+        if columns > width:
+            # Some released files have words with spaces in them: the numbers are the last columns.
+            word, *numbers = line.rstrip().rsplit(" ", width)
+            rest = " ".join(numbers)
+        elif columns < width:
+            raise DataError(f"expected {width} numbers as in the first line, got {columns}", file=path, row=number)
+        yield number, word, rest
+
+
+def _without_header(path: Path) -> Iterator[tuple[int, str]]:
+    """The numbered lines of a text file of vectors; two integers on the first one say how many there are."""
+    for number, line in enumerate(read_lines(path), 1):
+        if number > 1 or not re.fullmatch(r"\s*\d+\s+\d+\s*", line):
+            yield number, line
 
 
 def _read_array(path: Path, row_of: Mapping[str, int], dimension: int | None) -> PretrainedVectors:
@@ -118,14 +130,12 @@ def _no_words(lines: int, entries: int, path: Path, remedy: str) -> DataError:
 
 def read_vector_words(path: str | Path) -> list[str]:
     """The words of a file of vectors, lower-cased, in the order of their first occurrence."""
-    words: dict[str, None] = {}
     path = vectors_file(path)
     if path.suffix == ".npy":
-        return list(dict.fromkeys(line.lower() for line in read_lines(path.with_suffix(".txt"))))
-    for number, line in enumerate(read_lines(path), 1):
-        if not (number == 1 and _is_header(line)):
-            words[line.partition(" ")[0].lower()] = None
-    return list(words)
+        words = read_lines(path.with_suffix(".txt"))
+    else:
+        words = (line.partition(" ")[0] for _, line in _without_header(path))
+    return list(dict.fromkeys(map(str.lower, words)))
 
 
 def vector_width(path: str | Path) -> int:
@@ -136,20 +146,14 @@ def vector_width(path: str | Path) -> int:
         if vectors.ndim != 2:
             raise DataError(f"expected an array of two dimensions, got {vectors.ndim}", file=path)
         return int(vectors.shape[1])
-    for number, line in enumerate(islice(read_lines(path), 2), 1):
-        if number > 1 or not _is_header(line):
-            return len(line.split()) - 1
+    for _, line in _without_header(path):
+        return len(line.split()) - 1
     raise DataError("the file has no vectors", file=path)
 
 
 def vectors_file(path: str | Path) -> Path:
     """The path itself, or `FILE` in it where it is a folder."""
     return Path(path) / FILE if Path(path).is_dir() else Path(path)
-
-
-def _is_header(line: str) -> bool:
-    pieces = line.split()
-    return len(pieces) == 2 and all(piece.isdigit() for piece in pieces)
 
 
 def _check_width(width: int, dimension: int | None, path: str | Path, row: int) -> None:
@@ -162,7 +166,7 @@ def _check_width(width: int, dimension: int | None, path: str | Path, row: int) 
         )
 
 
-def _parse_numbers(text: str, path: str | Path, row: int) -> npt.NDArray[np.float32]:
+def _parse_numbers(text: str, path: str | Path, row: int) -> Float32s:
     try:
         numbers = np.array(text.split(" "), np.float32)
     except ValueError as error:
@@ -181,7 +185,7 @@ def distill_word_vectors(
     sif_coefficient: float = 1e-3,
     norm: float = 0.0,
     pad_dimensions: bool = False,
-) -> npt.NDArray[np.float32]:
+) -> Float32s:
     """Encode each word alone, reduce the dimension by PCA, and weight words by their rarity, as model2vec does.
 
     Reference:
@@ -198,11 +202,11 @@ def distill_word_vectors(
     strongest = directions[:, ::-1][:, :dimension]
     # The sign of a component is arbitrary; make its largest value positive.
     strongest = strongest * np.sign(strongest[np.abs(strongest).argmax(axis=0), np.arange(strongest.shape[1])])
-    reduced: npt.NDArray[np.float32] = vectors @ strongest
+    reduced: Float32s = vectors @ strongest
     return weight_by_rarity(reduced, counts, dimension, sif_coefficient=sif_coefficient, norm=norm)
 
 
-def encode_words(words: Sequence[str], encoder: EncoderLike) -> npt.NDArray[np.float32]:
+def encode_words(words: Sequence[str], encoder: EncoderLike) -> Float32s:
     """The vectors of n words, each encoded alone, float32 `(n, d)`."""
     vectors = np.empty((len(words), encoder.dimension), np.float32)
     with progress("encoding words", len(words), unit="words") as advance:
@@ -214,13 +218,8 @@ def encode_words(words: Sequence[str], encoder: EncoderLike) -> npt.NDArray[np.f
 
 
 def weight_by_rarity(
-    vectors: npt.NDArray[np.float32],
-    counts: Sequence[int],
-    dimension: int,
-    *,
-    sif_coefficient: float = 1e-3,
-    norm: float = 0.0,
-) -> npt.NDArray[np.float32]:
+    vectors: Float32s, counts: Sequence[int], dimension: int, *, sif_coefficient: float = 1e-3, norm: float = 0.0
+) -> Float32s:
     """Scale word vectors to a norm, pad them to a dimension with small random values, and weight rare words more."""
     reduced = vectors
     if norm:
@@ -257,7 +256,7 @@ def read_words(path: str | Path, limit: int | None = None) -> tuple[list[str], l
     return list(words), list(words.values())
 
 
-def write_vectors(path: str | Path, words: Iterable[str], vectors: npt.NDArray[np.float32]) -> None:
+def write_vectors(path: str | Path, words: Iterable[str], vectors: Float32s) -> None:
     """Write word vectors as text in the format of word2vec, compressed according to the suffix."""
     with open_write(path) as stream:
         stream.write(f"{len(vectors)} {vectors.shape[1]}\n".encode())

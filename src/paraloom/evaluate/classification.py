@@ -11,8 +11,8 @@ from statistics import fmean, median
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from paraloom.core.array_types import Bools, Ints
 from paraloom.core.digests import digest, signature
 from paraloom.core.errors import ConfigError
 from paraloom.core.progress import progress
@@ -39,7 +39,6 @@ MEAN = "mean"  # The row of the mean over the tasks
 
 MAJORITY, TFIDF = "majority class", "TF-IDF"
 
-Ints = npt.NDArray[np.int64]
 
 # While the strength is chosen, regressions need not be exact.
 _COARSE, _EXACT = 1e-4, 1e-5
@@ -165,7 +164,7 @@ def evaluate_classification(
     with progress("classifying", (2 + len(encoders) + len(starts)) * len(by_name), unit="regressions") as advance:
         for name, path in by_name.items():
             experiment = _Experiment(read_classification_task(name, path), seed)
-            right: dict[str, npt.NDArray[np.bool_]] = {}
+            right: dict[str, Bools] = {}
             for system, role, model in _systems(encoders, starts):
                 outcome = experiment.outcome(role, model)
                 rows.append(experiment.row(system, role, outcome))
@@ -194,7 +193,7 @@ def evaluate_classification(
 class _Outcome:
     """Tested texts that a system got right, and the strengths that it chose."""
 
-    right: npt.NDArray[np.bool_]
+    right: Bools
     strengths: Sequence[float] = ()
 
 
@@ -320,9 +319,7 @@ def _systems(
         yield name, "encoder", model
 
 
-def _difference(
-    task: str, system: str, baseline: str, right: Mapping[str, npt.NDArray[np.bool_]]
-) -> ClassificationDifference:
+def _difference(task: str, system: str, baseline: str, right: Mapping[str, Bools]) -> ClassificationDifference:
     ours, theirs = right[system], right[baseline]
     counts = [int((a & b).sum()) for a, b in ((theirs, ours), (theirs, ~ours), (~theirs, ours), (~theirs, ~ours))]
     estimate = paired_difference(*counts)

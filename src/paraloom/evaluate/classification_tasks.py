@@ -8,8 +8,8 @@ from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
+from paraloom.core.array_types import Ints
 from paraloom.core.errors import ConfigError, DataError, nearest
 from paraloom.io.compression import SUFFIXES, decode, read_raw_lines
 
@@ -26,7 +26,7 @@ class LabeledTexts:
     labels: list[str]
     texts: list[str]
     # int64 `(n,)`, the fold of each; None for a file that is not divided into folds.
-    folds: npt.NDArray[np.int64] | None = None
+    folds: Ints | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from paraloom.core.array_types import Floats
 from paraloom.core.digests import signature
 from paraloom.core.protocols import EncoderLike
 from paraloom.core.results import text_table
 from paraloom.core.stats import Estimate
 from paraloom.evaluate.base import EvaluationResult
-from paraloom.evaluate.resampling import SAMPLES, Floats, pearson, percentile_interval, resampled_pearson
+from paraloom.evaluate.resampling import SAMPLES, pearson, percentile_interval, resampled_pearson
 from paraloom.evaluate.sts import System, overlap_of, similarities
 from paraloom.evaluate.sts_tasks import find_tasks, read_task
 

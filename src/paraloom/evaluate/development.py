@@ -8,8 +8,8 @@ from pathlib import Path
 from statistics import fmean
 
 import numpy as np
-import numpy.typing as npt
 
+from paraloom.core.array_types import Bools
 from paraloom.core.errors import ConfigError
 from paraloom.core.protocols import EncoderLike
 from paraloom.evaluate.resampling import pearson
@@ -64,16 +64,18 @@ def read_development(folder: str | Path, development: str = DEVELOPMENT) -> Deve
     Raises:
         ConfigError: A task is unknown, the test tasks have some of the pairs, or no task is left.
     """
-    how = _OVERLAP.get(development.partition("?")[2])
-    if how is None:
+    setting = development.partition("?")[2]
+    if setting not in _OVERLAP:
         raise ConfigError(
-            f"unknown setting '{development.partition('?')[2]}' of the development tasks",
+            f"unknown setting '{setting}' of the development tasks",
             remedy="Write '?overlap=drop' or '?overlap=keep' behind their names.",
         )
+    how = _OVERLAP[setting]
     root, evaluated, _ = find_tasks(folder)
     chosen = _chosen(folder, evaluated, development)
-    tests = [read_task(root, task) for task in evaluated if task not in chosen]
-    tested = {key for task in tests for key in _keys(task)}
+    tested: set[frozenset[str]] = set().union(
+        *(_keys(read_task(root, task)) for task in evaluated if task not in chosen)
+    )
     tasks, shared = [], {}
     for task in (read_task(root, task) for task in chosen):
         is_shared = np.array([key in tested for key in _keys(task)])
@@ -115,7 +117,7 @@ def _key(text: str) -> str:
     return "".join(character for character in text.lower() if character.isalnum())
 
 
-def _kept(pairs: STSPairs, rows: npt.NDArray[np.bool_]) -> STSPairs:
+def _kept(pairs: STSPairs, rows: Bools) -> STSPairs:
     indices = np.flatnonzero(rows).tolist()
     first, second = ([side[index] for index in indices] for side in (pairs.first, pairs.second))
     return STSPairs(pairs.task, pairs.scores[rows], first, second)

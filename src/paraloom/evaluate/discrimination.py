@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from paraloom.core.array_types import Bools, Floats
 from paraloom.core.digests import signature
 from paraloom.core.errors import DataError
 from paraloom.core.results import ResultRecord, text_table
@@ -103,7 +104,7 @@ def evaluate_discrimination(
                 remedy="Add pairs of the other class, such as minimal pairs (`paraloom evaluate lookalikes -o FILE`).",
             )
     wrong_kinds = np.asarray(kinds, object) if kinds is not None else np.full(len(truth), "", object)
-    parts: dict[str, npt.NDArray[np.bool_]] = {}
+    parts: dict[str, Bools] = {}
     for name in distinct:
         inside = names == name
         parts[name] = inside
@@ -174,7 +175,7 @@ def evaluate_lookalikes(
     return LookalikeResult(tuple(rows), changed, signature("lookalikes", changed=changed, ties="half"))
 
 
-def _share(wins: npt.NDArray[np.float64]) -> Estimate:
+def _share(wins: Floats) -> Estimate:
     if not len(wins):
         return Estimate(float("nan"), float("nan"), float("nan"))
     share = float(wins.mean())

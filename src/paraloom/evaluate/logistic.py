@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-Floats = npt.NDArray[np.float64]
+from paraloom.core.array_types import Floats, Ints
+
 Features: TypeAlias = npt.NDArray[np.floating] | sparse.csr_matrix
 """float64 or, for less precise results in half the time, float32 `(n, d)`."""
 
@@ -21,7 +22,7 @@ class Logistic:
     weights: Floats  # float64 `(k, d)` for k classes, `(1, d)` for two
     intercepts: Floats  # float64 `(k,)`, `(1,)` for two
 
-    def predict(self, features: Features) -> npt.NDArray[np.int64]:
+    def predict(self, features: Features) -> Ints:
         """The most probable class of each row, int64 `(n,)`."""
         scores: Floats = features @ self.weights.T + self.intercepts
         if scores.shape[1] == 1:

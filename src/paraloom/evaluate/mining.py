@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from paraloom.core.array_types import Ints
 from paraloom.core.errors import DataError
 from paraloom.core.results import ResultRecord
 from paraloom.io import read_lines
@@ -46,10 +46,10 @@ class MiningScore(ResultRecord):
 
 
 def evaluate_mining(
-    sources: Sequence[int] | npt.NDArray[np.int64],
-    targets: Sequence[int] | npt.NDArray[np.int64],
-    margins: Sequence[float] | npt.NDArray[np.floating[Any]],
-    gold: Sequence[tuple[int, int]] | npt.NDArray[np.int64],
+    sources: Sequence[int] | Ints,
+    targets: Sequence[int] | Ints,
+    margins: Sequence[float] | npt.NDArray[np.floating],
+    gold: Sequence[tuple[int, int]] | Ints,
     threshold: float,
 ) -> MiningScore:
     """Compare mined pairs with the true ones, as the shared task BUCC does.

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from paraloom.core.array_types import Floats, Ints
 from paraloom.core.seeds import generator
 from paraloom.core.stats import Z_95, Estimate
 
@@ -35,15 +36,13 @@ def spearman(a: npt.ArrayLike, b: npt.ArrayLike) -> float:
     return pearson(ranks(a), ranks(b))
 
 
-def ranks(values: npt.ArrayLike) -> npt.NDArray[np.float64]:
+def ranks(values: npt.ArrayLike) -> Floats:
     """Rank of each value, from 1 for the lowest; equal values have the mean of their ranks."""
     from scipy.stats import rankdata  # slow to import
 
-    result: npt.NDArray[np.float64] = rankdata(values)
+    result: Floats = rankdata(values)
     return result
 
-
-Floats = npt.NDArray[np.float64]
 
 SAMPLES = 1000  # Bootstrap samples of a test by default
 
@@ -96,7 +95,7 @@ def _standardized(rows: npt.NDArray[Any]) -> Floats:
     return np.divide(centered, deviations, where=~constant & (deviations > 0), out=np.zeros_like(centered))
 
 
-def sample_counts(n: int, samples: int = SAMPLES, seed: int = 1) -> npt.NDArray[np.int64]:
+def sample_counts(n: int, samples: int = SAMPLES, seed: int = 1) -> Ints:
     """Count how often each sentence is in each bootstrap sample.
 
     Holds the result, 8 bytes for each sentence and sample (8 kB a sentence with 1,000 samples), and one sample more.
@@ -108,9 +107,7 @@ def sample_counts(n: int, samples: int = SAMPLES, seed: int = 1) -> npt.NDArray[
     return counts
 
 
-def corpus_scores(
-    metric: Any, hypotheses: Sequence[str], references: Sequence[Sequence[str]], counts: npt.NDArray[np.int64]
-) -> Floats:
+def corpus_scores(metric: Any, hypotheses: Sequence[str], references: Sequence[Sequence[str]], counts: Ints) -> Floats:
     """The score of a whole test by a sacreBLEU metric, then of each sample."""
     width = max(map(len, references))
     streams = [[one[number] if number < len(one) else None for one in references] for number in range(width)]
@@ -119,7 +116,7 @@ def corpus_scores(
     return np.array([metric._compute_score_from_stats(row.tolist()).score for row in sums])
 
 
-def mean_scores(values: Sequence[float], counts: npt.NDArray[np.int64]) -> Floats:
+def mean_scores(values: Sequence[float], counts: Ints) -> Floats:
     """The mean of a figure of each sentence over the test, then over each sample."""
     figures = np.asarray(values, np.float64)
     return np.concatenate([[figures.mean()], counts @ figures / len(figures)])

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Protocol, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
+from paraloom.core.array_types import Float32s, Floats
 from paraloom.core.digests import digest, signature
 from paraloom.core.errors import DataError
 from paraloom.core.protocols import EncoderLike
@@ -40,7 +40,7 @@ from paraloom.evaluate.sts_tasks import (
 from paraloom.evaluate.tfidf import Overlap
 from paraloom.evaluate.untrained import encoders_by_name
 
-Cosines: TypeAlias = npt.NDArray[np.float32]
+Cosines: TypeAlias = Float32s
 
 
 class PairScorer(Protocol):
@@ -298,10 +298,10 @@ def overlap_of(tasks: Iterable[STSPairs]) -> Overlap:
     return Overlap.count(side for pairs in tasks for side in (pairs.first, pairs.second))
 
 
-def paired_cosines(a: npt.NDArray[np.float32], b: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+def paired_cosines(a: Float32s, b: Float32s) -> Float32s:
     """Cosine of each row with the same row of another matrix."""
     norms = np.linalg.norm(a, axis=1) * np.linalg.norm(b, axis=1)
-    products: npt.NDArray[np.float32] = np.einsum("nd,nd->n", a, b)
+    products: Float32s = np.einsum("nd,nd->n", a, b)
     return np.divide(products, np.where(norms > 0, norms, 1), dtype=np.float32)
 
 
@@ -343,7 +343,7 @@ def _rows(
 _YEAR_TASKS = frozenset(task.name for task in TASKS if task.group in YEARS)
 
 
-def task_weights(present: Sequence[STSTask], groups: Iterable[str]) -> dict[str, npt.NDArray[np.float64]]:
+def task_weights(present: Sequence[STSTask], groups: Iterable[str]) -> dict[str, Floats]:
     """The weight of each task in the figure of a group."""
     of_group = {group: np.array([float(task.group == group) for task in present]) for group in groups}
     weights = {group: row / row.sum() for group, row in of_group.items() if row.any()}
@@ -406,7 +406,7 @@ def _both(figures: tuple[float, float] | None) -> str:
     return "-" if figures is None else f"{figures[0]:.1f}/{figures[1]:.1f}"
 
 
-def _row(group: str, subset: str, scores: npt.NDArray[np.float64], cosines: npt.NDArray[np.float32]) -> STSRow:
+def _row(group: str, subset: str, scores: Floats, cosines: Float32s) -> STSRow:
     r, n = pearson(scores, cosines), len(scores)
     low, high = pearson_interval(r, n)
     return STSRow(group, subset, n, 100 * r, 100 * spearman(scores, cosines), 100 * low, 100 * high)

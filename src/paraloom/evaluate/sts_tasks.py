@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from paraloom.core.array_types import Floats
 from paraloom.core.errors import ConfigError, DataError, nearest
 from paraloom.io.compression import decode, open_read, read_raw_lines, without_compression
 from paraloom.io.formats.base import json_object
@@ -41,7 +41,7 @@ class STSPairs:
     """The sentence pairs of a task."""
 
     task: STSTask
-    scores: npt.NDArray[np.float64]  # float64 (n,), human scores, higher is more similar
+    scores: Floats  # float64 (n,), human scores, higher is more similar
     first: list[str]  # The first sentence of each pair
     second: list[str]  # The second sentence of each pair
 
@@ -231,8 +231,13 @@ def _read_tsv(path: Path) -> Iterator[tuple[int, Any, str, str]]:
 
 def _header(fields: Sequence[str]) -> tuple[int, int, int] | None:
     names = [field.strip().lower() for field in fields]
-    pair = next((pair for pair in _PAIR_COLUMNS if {"score", *pair} <= set(names)), None)
+    pair = _pair_in(names)
     return None if pair is None else (names.index("score"), names.index(pair[0]), names.index(pair[1]))
+
+
+def _pair_in(names: Iterable[str]) -> tuple[str, str] | None:
+    """The columns of the two sentences, if there is a score, too."""
+    return next((pair for pair in _PAIR_COLUMNS if {"score", *pair} <= set(names)), None)
 
 
 def _read_jsonl(path: Path) -> Iterator[tuple[int, Any, str, str]]:
@@ -249,7 +254,7 @@ def _read_jsonl(path: Path) -> Iterator[tuple[int, Any, str, str]]:
 def _read_parquet(path: Path) -> Iterator[tuple[int, Any, str, str]]:
     with open_read(path), open_shard(path) as file:
         names = file.schema_arrow.names
-    pair = next((pair for pair in _PAIR_COLUMNS if {"score", *pair} <= set(names)), None)
+    pair = _pair_in(names)
     if pair is None:
         raise _missing_columns(names, path)
     for row, value in enumerate(read_rows(path, ["score", *pair]), start=1):
@@ -257,7 +262,7 @@ def _read_parquet(path: Path) -> Iterator[tuple[int, Any, str, str]]:
 
 
 def _fields(value: Mapping[str, Any], path: Path, row: int) -> tuple[Any, str, str]:
-    pair = next((pair for pair in _PAIR_COLUMNS if {"score", *pair} <= set(value)), None)
+    pair = _pair_in(value)
     if pair is None:
         raise _missing_columns(list(value), path).at(row=row)
     one, two = value[pair[0]], value[pair[1]]

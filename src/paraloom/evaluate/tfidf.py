@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
+from paraloom.core.array_types import Float32s, Floats
 from paraloom.core.digests import signature
 from paraloom.core.stats import IdCounts, merge_all
 from paraloom.text.buffers import Texts
+from paraloom.text.hashing import find_ids
 from paraloom.text.ngrams import character_ngrams
 from paraloom.text.tokens import TokenLists, tokenize
 
@@ -40,7 +41,7 @@ class TfIdf:
         return cls(merge_all((counts for counts, _ in parts), IdCounts.empty()), sum(n for _, n in parts))
 
     @property
-    def idf(self) -> npt.NDArray[np.float64]:
+    def idf(self) -> Floats:
         """float64 `(v,)`, by token in the order of `frequencies.ids`."""
         return 1.0 + np.log((1.0 + self.sentences) / (1.0 + self.frequencies.counts))
 
@@ -49,9 +50,7 @@ class TfIdf:
 
         vocabulary = self.frequencies.ids
         rows = np.repeat(np.arange(len(lists)), lists.lengths)
-        columns = np.searchsorted(vocabulary, lists.ids)
-        known = columns < len(vocabulary)
-        known[known] = vocabulary[columns[known]] == lists.ids[known]
+        known, columns = find_ids(vocabulary, lists.ids)
         ones = np.ones(int(known.sum()))
         counts = sparse.csr_matrix((ones, (rows[known], columns[known])), shape=(len(lists), len(vocabulary)))
         counts.sum_duplicates()
@@ -89,7 +88,7 @@ class Overlap:
         """Kind of the comparison, and the number of sentences that IDF was counted on."""
         return signature("overlap", units="words+trigrams", weights="tfidf", sentences=self.words.sentences)
 
-    def similarities(self, first: Texts, second: Texts) -> npt.NDArray[np.float32]:
+    def similarities(self, first: Texts, second: Texts) -> Float32s:
         """Similarity of each sentence with the sentence at the same position of another list."""
         cosines = [
             _paired_products(table.matrix(split(first)), table.matrix(split(second)))
@@ -102,7 +101,7 @@ def _words(texts: Texts) -> TokenLists:
     return tokenize(texts, punctuation=False)
 
 
-def _paired_products(a: sparse.csr_matrix, b: sparse.csr_matrix) -> npt.NDArray[np.float64]:
+def _paired_products(a: sparse.csr_matrix, b: sparse.csr_matrix) -> Floats:
     return np.asarray(a.multiply(b).sum(axis=1), np.float64).ravel()
 
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paraloom.core.errors import DataError
 from paraloom.core.optional import OptionalModule
 from paraloom.evaluate.base import EvaluationResult
+
+if TYPE_CHECKING:
+    from sacrebleu.metrics.base import Metric
 
 sacrebleu = OptionalModule("sacrebleu.metrics", "evaluating translations", "evaluate")
 
@@ -92,7 +95,7 @@ def format_margin(interval: float | None, digits: int) -> str:
     return "" if interval is None else f" ± {interval:.{digits}f}"
 
 
-def _corpus_score(metric: Any, hypotheses: list[str], references: list[list[str]]) -> MetricScore:
+def _corpus_score(metric: Metric, hypotheses: list[str], references: list[list[str]]) -> MetricScore:
     interval: float | None = None
     try:
         score = metric.corpus_score(hypotheses, references, n_bootstrap=_SAMPLES)

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from paraloom.core.array_types import Ids
 from paraloom.io.database import open_database, register_shards, sql
 
 MIN_SHARE = 0.2  # Minimum share of the pages of a site that have a text for it to count as repeated
@@ -24,7 +24,7 @@ def text_hash(text: str) -> int:
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")
 
 
-def find_repeated(shards: Sequence[Path], column: str, scratch: Path) -> dict[str, npt.NDArray[np.uint64]]:
+def find_repeated(shards: Sequence[Path], column: str, scratch: Path) -> dict[str, Ids]:
     """Find the hashes that each site repeats.
 
     A hash counts once per page. The counting spills to disk where memory is short.

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from paraloom.core.array_types import Ids
 from paraloom.core.errors import RunError
 from paraloom.core.results import ResultRecord
 from paraloom.extract.images import ImageHashes
@@ -139,7 +139,7 @@ def _listed(counts: Counter[str]) -> str:
 
 Row = dict[str, Any]
 
-Repeated = Mapping[str, npt.NDArray[np.uint64]]
+Repeated = Mapping[str, Ids]
 """Site → hashes that it repeats, as `boilerplate.find_repeated` returns them."""
 
 UNKNOWN_LANGUAGE = "und"  # Language of a page that declares none and where none is identified (ISO 639-2: undetermined)

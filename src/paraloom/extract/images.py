@@ -11,9 +11,10 @@ import warnings
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from urllib.parse import SplitResult, unquote, unquote_to_bytes, urldefrag, urljoin, urlsplit
 
+from paraloom.extract.html import Tree
 from paraloom.extract.pages import Page
 
 IMAGE_FILES = "image-files.jsonl"
@@ -47,7 +48,7 @@ _LAZY = ("data-src", "data-original", "data-lazy-src")
 _DATA = re.compile(r"data:([^,;]*)((?:;[^,]*)?),(.*)", re.S | re.I)
 
 
-def find_images(tree: Any, page: Page, media: Sequence[Path] = ()) -> list[ImageReference]:
+def find_images(tree: Tree, page: Page, media: Sequence[Path] = ()) -> list[ImageReference]:
     """Find the images of a page.
 
     The file of an image is searched relative to the page, then to its root (also in a folder named like the host, as
@@ -92,7 +93,7 @@ def _perceptual_hash(data: bytes) -> str | None:
             return None
 
 
-def _source(image: Any) -> str:
+def _source(image: Tree) -> str:
     src = (image.get("src") or "").strip()
     if not src or src.startswith("data:"):
         lazy = next((value.strip() for name in _LAZY if (value := image.get(name))), "")

@@ -128,7 +128,7 @@ def _image_row(image: ImageReference) -> dict[str, Any]:
 MAX_LINKS = 500  # Links of a page that are kept, the first ones
 
 
-def find_links(tree: Any, page: Page) -> list[str]:
+def find_links(tree: html.Tree, page: Page) -> list[str]:
     base = next(iter(tree.xpath("//base/@href")), "")
     links: dict[str, None] = {}
     for target in tree.xpath("//a/@href"):

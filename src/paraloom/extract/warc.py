@@ -8,12 +8,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 from urllib.parse import urlsplit
 
 from paraloom.core.errors import DataError, MissingExtraError
 from paraloom.extract.pages import MAX_PAGE_BYTES, Page
 from paraloom.io.compression import open_read
+
+if TYPE_CHECKING:
+    from warcio.recordloader import ArcWarcRecord, ArcWarcRecordLoader
 
 _KINDS = {"text/html": "html", "application/xhtml+xml": "html", "text/plain": "text"}
 _RECORDS = ("response", "resource", "conversion")
@@ -139,7 +142,7 @@ def _truncated(path: Path, number: int) -> DataError:
     )
 
 
-def _content(loader: Any, stream: _Record) -> Page | ArchivedImage | None:
+def _content(loader: ArcWarcRecordLoader, stream: _Record) -> Page | ArchivedImage | None:
     """The page or image of a record; None for other records."""
     from warcio.exceptions import ArchiveLoadFailed
     from warcio.statusandheaders import StatusAndHeadersParserException
@@ -154,7 +157,7 @@ def _content(loader: Any, stream: _Record) -> Page | ArchivedImage | None:
     return _page_or_image(record, url) if record.rec_type in _RECORDS else None
 
 
-def _page_or_image(record: Any, url: str) -> Page | ArchivedImage | None:
+def _page_or_image(record: ArcWarcRecord, url: str) -> Page | ArchivedImage | None:
     if record.rec_type == "response" and url.lower().startswith("http") and not _has_http_head(record):
         return Page(url, _host(url), "html", status=0)
     headers = record.http_headers or record.rec_headers
@@ -170,7 +173,7 @@ def _page_or_image(record: Any, url: str) -> Page | ArchivedImage | None:
     return Page(url, _host(url), kind, body=body, charset=_charset(parameters), lang=lang, status=status)
 
 
-def _image(record: Any, url: str) -> ArchivedImage | None:
+def _image(record: ArcWarcRecord, url: str) -> ArchivedImage | None:
     image = _read_content(record)
     return ArchivedImage(url, image) if len(image) <= MAX_PAGE_BYTES else None
 
@@ -180,12 +183,12 @@ def _charset(parameters: str) -> str | None:
     return next((p.partition("=")[2].strip("\"' ") for p in parameters.split(";") if "charset" in p.lower()), None)
 
 
-def _has_http_head(record: Any) -> bool:
+def _has_http_head(record: ArcWarcRecord) -> bool:
     # warcio takes the first lines of a body without a head for one.
     return bool(record.http_headers) and str(record.http_headers.protocol).upper().startswith("HTTP/")
 
 
-def _read_content(record: Any) -> bytes:
+def _read_content(record: ArcWarcRecord) -> bytes:
     """The decoded content of a record, up to one byte more than the limit: few bytes can decompress to gigabytes."""
     stream = record.content_stream()
     parts = []
@@ -196,7 +199,7 @@ def _read_content(record: Any) -> bytes:
     return b"".join(parts)
 
 
-def _status(record: Any) -> int:
+def _status(record: ArcWarcRecord) -> int:
     if record.rec_type != "response":
         return 200
     code = record.http_headers.get_statuscode() if record.http_headers else None

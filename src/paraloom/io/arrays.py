@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from paraloom.core.array_types import Float32s
 from paraloom.core.errors import DataError
 
 
@@ -32,7 +33,7 @@ class StoredVectors:
         blocks: float32 (k, d) each.
     """
 
-    def __init__(self, blocks: Iterable[npt.NDArray[np.float32]]) -> None:
+    def __init__(self, blocks: Iterable[Float32s]) -> None:
         self._file = TemporaryFile(prefix="paraloom-vectors-")  # noqa: SIM115 - open as long as the vectors are used
         rows = dimension = 0
         for block in blocks:
@@ -44,7 +45,7 @@ class StoredVectors:
     def __len__(self) -> int:
         return self.shape[0]
 
-    def __getitem__(self, rows: slice) -> npt.NDArray[np.float32]:
+    def __getitem__(self, rows: slice) -> Float32s:
         start, stop, _ = rows.indices(len(self))
         size = 4 * self.shape[1]
         data = os.pread(self._file.fileno(), max(0, stop - start) * size, start * size)

@@ -109,11 +109,7 @@ def write_table(rows: Rows, target: str | Path, columns: Sequence[str] | None = 
     """Write rows to a file atomically."""
     schema, batches = _with_schema(rows)
     if columns is not None:
-        for name in columns:
-            if name not in schema.names:
-                raise ConfigError(f"column '{name}' not found; the columns are {', '.join(schema.names)}")
-        schema = pa.schema([schema.field(name) for name in columns])
-        batches = (batch.select(list(columns)) for batch in batches)
+        schema, batches = _selected(schema, batches, list(columns))
     path = str(target)
     suffix = ".tsv" if path == PIPE or is_device(path) else without_compression(path).suffix
     if sides(path) is not None or suffix == ".tmx":
@@ -127,6 +123,15 @@ def write_table(rows: Rows, target: str | Path, columns: Sequence[str] | None = 
         first = pa.RecordBatch.from_pylist([], schema=schema)
         return write_corpus(path, chain([first], batches), kind=_kind(schema)).rows
     raise _unknown_format(path, suffix)
+
+
+def _selected(
+    schema: pa.Schema, batches: Iterator[pa.RecordBatch], columns: list[str]
+) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
+    for name in columns:
+        if name not in schema.names:
+            raise ConfigError(f"column '{name}' not found; the columns are {', '.join(schema.names)}")
+    return pa.schema([schema.field(name) for name in columns]), (batch.select(columns) for batch in batches)
 
 
 def _written(name: str, *arguments: object) -> int:
@@ -201,20 +206,20 @@ def _batches(
     pairs: Iterator[PairRow], options: ReadOptions, origin: str | None, default_origin: str, batch_rows: int
 ) -> Iterator[pa.RecordBatch]:
     for chunk in batched(pairs, batch_rows):
-        origins = [origin or pair.origin or default_origin for pair in chunk]
-        ids = [
-            pair.pair_id if pair.pair_id and not origin else f"{source}:{pair.row}"
-            for pair, source in zip(chunk, origins, strict=True)
+        rows = [
+            (
+                pair.pair_id if pair.pair_id and not origin else f"{source}:{pair.row}",
+                pair.src,
+                pair.tgt,
+                options.src_lang or pair.src_lang or UNKNOWN,
+                options.tgt_lang or pair.tgt_lang or UNKNOWN,
+                source,
+            )
+            for pair in chunk
+            for source in (origin or pair.origin or default_origin,)
         ]
-        columns = [
-            ids,
-            [pair.src for pair in chunk],
-            [pair.tgt for pair in chunk],
-            [options.src_lang or pair.src_lang or UNKNOWN for pair in chunk],
-            [options.tgt_lang or pair.tgt_lang or UNKNOWN for pair in chunk],
-            origins,
-        ]
-        yield pa.RecordBatch.from_arrays([pa.array(column, pa.string()) for column in columns], schema=PAIRS)
+        columns = [pa.array(column, pa.string()) for column in zip(*rows, strict=True)]
+        yield pa.RecordBatch.from_arrays(columns, schema=PAIRS)
 
 
 class _Part:

@@ -83,7 +83,7 @@ class _Side:
         return f"{len(texts)} at '{self.column}'{near}"
 
 
-def _are_texts(values: Iterable[Any]) -> bool:
+def _are_texts(values: Iterable[object]) -> bool:
     return all(isinstance(value, str) and value.strip() for value in values)
 
 

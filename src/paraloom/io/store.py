@@ -14,12 +14,15 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import TYPE_CHECKING
 
 from paraloom.core.errors import ConfigError, RunError
 from paraloom.core.remote_files import as_url, filesystem, storage_errors
 from paraloom.core.secrets import redacted
 from paraloom.io.atomic import atomic_write
+
+if TYPE_CHECKING:
+    from fsspec import AbstractFileSystem
 
 _CONDITIONAL = frozenset(["s3", "s3a", "gs", "gcs", "memory"])
 """Schemes whose packages create an object on condition that it does not exist."""
@@ -171,7 +174,7 @@ class Store:
         with atomic_write(target) as temporary, storage_errors(self._of(name)):
             system.get_file(f"{root}/{name}", str(temporary))
 
-    def _find(self, below: str) -> Sequence[tuple[str, Mapping[str, Any]]]:
+    def _find(self, below: str) -> Sequence[tuple[str, Mapping[str, object]]]:
         """Names of the objects below a folder, and what the storage knows about each."""
         system, root = self._system()
         path = f"{root}/{below}".rstrip("/")
@@ -191,13 +194,13 @@ class Store:
     def _scheme(self) -> str:
         return self.url.partition(":")[0]
 
-    def _system(self) -> tuple[Any, str]:
+    def _system(self) -> tuple[AbstractFileSystem, str]:
         return filesystem(self.url)  # fsspec keeps one connection per process.
 
     def _of(self, name: str) -> str:
         return f"{self.url}/{name}" if name else self.url
 
-    def _temporary(self, system: Any, path: str, content: bytes | Path) -> str:
+    def _temporary(self, system: AbstractFileSystem, path: str, content: bytes | Path) -> str:
         folder, _, name = path.rpartition("/")
         temporary = f"{folder}/.{name}.{secrets.token_hex(4)}.tmp"
         for attempt in range(_ATTEMPTS):  # Another writer may make the same folder at the same time.
@@ -210,7 +213,7 @@ class Store:
         _put(system, temporary, content)
         return temporary
 
-    def _link(self, system: Any, path: str, content: bytes) -> bool:
+    def _link(self, system: AbstractFileSystem, path: str, content: bytes) -> bool:
         """Create a file by renaming a temporary one to a name that must be free."""
         if system.exists(path):
             return False
@@ -231,14 +234,14 @@ class Store:
         return True
 
 
-def _put(system: Any, path: str, content: bytes | Path) -> None:
+def _put(system: AbstractFileSystem, path: str, content: bytes | Path) -> None:
     if isinstance(content, Path):
         system.put_file(str(content), path)
     else:
         system.pipe_file(path, content)
 
 
-def _checksum(facts: Mapping[str, Any]) -> str:
+def _checksum(facts: Mapping[str, object]) -> str:
     return next((f"{key} {facts[key]}" for key in _CHECKSUMS if facts.get(key)), "")
 
 

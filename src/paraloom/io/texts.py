@@ -41,34 +41,12 @@ class NestedText(NamedTuple):
 def read_texts(path: str | Path, field: int | str = 0, *, reject: bool = False) -> Iterator[TextRow]:
     """Read the texts of a file, streamed; at a nested path, the segments that they consist of."""
     if is_nested(path, field):
-        yield from _segments(path, str(field), reject)
-        return
-    if is_dataset(path):
-        yield from _column_texts(path, field, reject)
-        return
-    if field and without_compression(path).suffix == ".csv":
-        yield from _cells(path, field, reject)
-        return
-    lines = enumerate(read_raw_lines(path), 1)
-    is_json = without_compression(path).suffix == ".jsonl"
-    if is_json and isinstance(field, int) and field:
-        raise ConfigError(
-            f"JSON Lines have keys, not numbered fields: got field {field}",
-            file=path,
-            remedy="Name the key of the text.",
-        )
-    if isinstance(field, str) and not is_json:
-        field = _column_number(path, field, next(lines, (1, b""))[1])
-    for row, line in lines:
-        if is_json and not line.strip():
-            continue
-        try:
-            text = decode(line, path, row)
-            yield TextRow(json_text(json_object(text), str(field or "text")) if is_json else _field(text, int(field)))
-        except DataError as error:
-            if not reject:
-                raise error.at(file=path, row=row) from None
-            yield TextRow(raw_text(line), error.what)
+        read = _segments
+    elif is_dataset(path):
+        read = _column_texts
+    else:
+        read = _cells if field and without_compression(path).suffix == ".csv" else _lines
+    yield from read(path, field, reject)
 
 
 def is_nested(path: str | Path, field: object) -> bool:
@@ -108,7 +86,7 @@ def _nested_text(slot: Slot) -> NestedText:
     return NestedText(None, slot.path, [Segment("", reason)])
 
 
-def _segments(path: str | Path, field: str, reject: bool) -> Iterator[TextRow]:
+def _segments(path: str | Path, field: int | str, reject: bool) -> Iterator[TextRow]:
     """The segments of all texts at a path, in order, with the reason of those that are left as they are."""
     bad: list[TextRow] = []
 
@@ -116,7 +94,7 @@ def _segments(path: str | Path, field: str, reject: bool) -> Iterator[TextRow]:
         bad.append(TextRow(raw, reason, f"{name}:{row}"))
 
     name = Path(path).name
-    for record, texts in nested_texts(path, field, on_bad if reject else None):
+    for record, texts in nested_texts(path, str(field), on_bad if reject else None):
         yield from bad
         bad.clear()
         for text in texts:
@@ -143,8 +121,8 @@ def _cells(path: str | Path, field: int | str, reject: bool) -> Iterator[TextRow
     yield from bad
 
 
-def _column_texts(path: str | Path, name: int | str, reject: bool) -> Iterator[TextRow]:
-    for row, value in enumerate(load_object("paraloom.io.formats.hf_datasets:read_column")(path, name), 1):
+def _column_texts(path: str | Path, field: int | str, reject: bool) -> Iterator[TextRow]:
+    for row, value in enumerate(load_object("paraloom.io.formats.hf_datasets:read_column")(path, field), 1):
         if not isinstance(value, bytes):
             yield TextRow(value or "")
             continue
@@ -154,6 +132,30 @@ def _column_texts(path: str | Path, name: int | str, reject: bool) -> Iterator[T
             if not reject:
                 raise
             yield TextRow(raw_text(value), error.what)
+
+
+def _lines(path: str | Path, field: int | str, reject: bool) -> Iterator[TextRow]:
+    """The text of each line: all of it, a field between tabs, or that of a key of JSON Lines."""
+    lines = enumerate(read_raw_lines(path), 1)
+    is_json = without_compression(path).suffix == ".jsonl"
+    if is_json and isinstance(field, int) and field:
+        raise ConfigError(
+            f"JSON Lines have keys, not numbered fields: got field {field}",
+            file=path,
+            remedy="Name the key of the text.",
+        )
+    if isinstance(field, str) and not is_json:
+        field = _column_number(path, field, next(lines, (1, b""))[1])
+    for row, line in lines:
+        if is_json and not line.strip():
+            continue
+        try:
+            text = decode(line, path, row)
+            yield TextRow(json_text(json_object(text), str(field or "text")) if is_json else _field(text, int(field)))
+        except DataError as error:
+            if not reject:
+                raise error.at(file=path, row=row) from None
+            yield TextRow(raw_text(line), error.what)
 
 
 def _column_number(path: str | Path, name: str, header: bytes) -> int:

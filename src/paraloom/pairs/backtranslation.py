@@ -8,10 +8,10 @@ from math import isnan
 from typing import Literal, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paraloom.core.array_types import Int32s
 from paraloom.core.errors import DataError
 from paraloom.core.protocols import TranslatorLike, Variant
 from paraloom.core.schema import PAIRS, require, with_reasons
@@ -107,7 +107,7 @@ def _repeated(variants: Sequence[Sequence[Variant]]) -> list[bool]:
 class FlatVariants(NamedTuple):
     """The m variants of n sentences as columns."""
 
-    source: npt.NDArray[np.int32]
+    source: Int32s
     rank: pa.Array
     text: pa.Array
     logprob: pa.Array

@@ -7,19 +7,15 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from paraloom.core.array_types import Bools, Floats, Ids, Ints
 from paraloom.core.config import Config, check_range
 from paraloom.core.errors import DataError
 from paraloom.text.buffers import Texts
 from paraloom.text.phrase_kernels import hash_spans
 from paraloom.text.tokens import TokenLists, token_strings, tokenize
 from paraloom.text.word_alignment import WordAlignmentConfig, align_words, aligned_phrases
-
-Ids = npt.NDArray[np.uint64]
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 SCHEMA = pa.schema(
     [
@@ -115,7 +111,7 @@ class Phrases:
         """The phrases with these hashes."""
         return [" ".join(self._words[word] for word in row if word) for row in self._rows(keys).tolist()]
 
-    def of_letters(self, keys: Ids) -> npt.NDArray[np.bool_]:
+    def of_letters(self, keys: Ids) -> Bools:
         """True for phrases whose words are all of letters: neither punctuation nor numbers."""
         words = (key for key, word in self._words.items() if word.replace("'", "").replace("-", "").isalpha())
         return np.asarray(np.isin(self._rows(keys), np.array([0, *words], np.uint64)).all(axis=1))

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paraloom.core.array_types import Bools, Int32s
 from paraloom.core.config import Config
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.lazy import late
@@ -138,7 +138,7 @@ def _faults(
     points = code_points(variants)
     lengths = np.diff(points[1]), np.diff(code_points(originals)[1])
     shorter, longer = np.minimum(*lengths), np.maximum(*lengths)
-    tests: list[tuple[npt.NDArray[np.bool_], str]] = [
+    tests: list[tuple[Bools, str]] = [
         (lengths[0] == 0, "empty"),
         (lengths[1] == 0, "the original is empty"),
     ]
@@ -166,7 +166,7 @@ def _faults(
     return list(reasons)
 
 
-def _repeated(source: npt.NDArray[np.int32], texts: pa.Array) -> list[bool]:
+def _repeated(source: Int32s, texts: pa.Array) -> list[bool]:
     """True if an earlier row of the same source has the same text."""
     seen: set[tuple[int, str]] = set()
     repeated = []

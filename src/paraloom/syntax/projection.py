@@ -264,31 +264,36 @@ class Projection:
 
     def ordered(self, head: int, dependents: Iterable[int]) -> list[Part]:
         """A word and the constituents of its dependents, in order; markers of the whole phrase are left out."""
-        inside = [position for position in dependents if self.relation(position) not in {"case", "mark"}]
-        return [head if position == head else self.phrase(position) for position in sorted([*inside, head])]
+        return self.phrases(head, (one for one in dependents if self.relation(one) not in {"case", "mark"}))
+
+    def phrases(self, head: int, dependents: Iterable[int]) -> list[Part]:
+        """A word and the constituents of these dependents, in order."""
+        return [head if position == head else self.phrase(position) for position in sorted([*dependents, head])]
 
     def nominal(self, head: int, dependents: list[int]) -> Part:
         """A noun phrase, or a prepositional phrase around it."""
         possessive = [p for p in dependents if self.relation(p) == "case" and p > head and self.words[p].tag == "POS"]
-        content, before, after = [head, *possessive], list[Part](), list[Part]()
+        content, before, after = [*possessive], list[Part](), list[Part]()
         for position in dependents:
-            relation = self.relation(position)
-            if relation in {"case", "mark"}:
+            if self.relation(position) in {"case", "mark"}:
                 continue
-            if position > head:
-                inside = relation in _AFTER_NOUN
-            else:
-                inside = relation in _BEFORE_NOUN or (not before and relation != "cc")
-            if inside:
+            if self.is_inside(position, head, first=not before):
                 content.append(position)
             else:
                 (before if position < head else after).append(self.phrase(position))
-        core = [position if position == head else self.phrase(position) for position in sorted(content)]
+        core = self.phrases(head, content)
         label = "WHNP" if self.is_wh(core) else "NP"
         phrase = Phrase(label, _in_order(core))
         if before or after:
             phrase = Phrase(label, _in_order([*before, phrase, *after]))
         return self.with_markers(phrase, [position for position in dependents if position not in possessive])
+
+    def is_inside(self, position: int, head: int, first: bool) -> bool:
+        """True if a dependent is in the noun phrase of its noun, not beside it."""
+        relation = self.relation(position)
+        if position > head:
+            return relation in _AFTER_NOUN
+        return relation in _BEFORE_NOUN or (first and relation != "cc")
 
     def is_wh(self, parts: Sequence[Part]) -> bool:
         first: Part = parts[0]

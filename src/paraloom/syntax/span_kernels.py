@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from paraloom.core.array_types import Float32s, Ints
 from paraloom.core.kernels import kernel
 
 _EPSILON = np.float32(1e-5)
 
 
 @kernel
-def best_splits(scores: npt.NDArray[np.float32], n: int) -> npt.NDArray[np.int16]:
+def best_splits(scores: Float32s, n: int) -> npt.NDArray[np.int16]:
     """Find the binary tree whose spans have the highest sum of scores.
 
     Reference:
@@ -33,7 +34,7 @@ def best_splits(scores: npt.NDArray[np.float32], n: int) -> npt.NDArray[np.int16
 
 
 @kernel
-def spans_of_splits(splits: npt.NDArray[np.int16], n: int) -> npt.NDArray[np.int64]:
+def spans_of_splits(splits: npt.NDArray[np.int16], n: int) -> Ints:
     """List the spans of a binary tree, each before its parts."""
     spans = np.empty((2 * n - 1, 3), np.int64)
     waiting = np.empty((n, 2), np.int64)
@@ -59,13 +60,7 @@ def span_index(start: int, end: int, n: int) -> int:
 
 
 @kernel(fastmath={"reassoc", "contract", "nsz"})
-def normalized_spans(
-    ends: npt.NDArray[np.float32],
-    bias: npt.NDArray[np.float32],
-    scale: npt.NDArray[np.float32],
-    offset: npt.NDArray[np.float32],
-    multiple: int,
-) -> npt.NDArray[np.float32]:
+def normalized_spans(ends: Float32s, bias: Float32s, scale: Float32s, offset: Float32s, multiple: int) -> Float32s:
     """Compute the numbers of all spans of a sentence from those of their ends.
 
     Reference:

@@ -10,10 +10,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from paraloom.core.array_types import Float32s
 from paraloom.syntax.span_kernels import normalized_spans
 from paraloom.syntax.word_features import NUM_AFFIXES, UNKNOWN, WordFeatures
 
-Matrix = npt.NDArray[np.float32]
+Matrix = Float32s
 
 LAYERS = 2
 COLUMNS = 16

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
+from paraloom.core.array_types import Floats, Ints
 from paraloom.core.config import check_range
 from paraloom.core.errors import DataError
 from paraloom.core.progress import progress
@@ -66,8 +67,8 @@ class Example(NamedTuple):
     """A tree in numbers: features of its n words, their tags, and the label of each span."""
 
     features: WordFeatures
-    tags: npt.NDArray[np.int64]
-    labels: npt.NDArray[np.int64]
+    tags: Ints
+    labels: Ints
 
 
 class LabeledSpans(NamedTuple):
@@ -174,13 +175,7 @@ def train_span_model(
     return SpanModel(SpanNetwork({**tensors, "given": vectors.table}), words, tags, labels, list(vectors.words))
 
 
-def _run(
-    module: SpanModule,
-    examples: Sequence[Example],
-    unknown_share: npt.NDArray[np.float64],
-    config: SpanConfig,
-    seed: int,
-) -> None:
+def _run(module: SpanModule, examples: Sequence[Example], unknown_share: Floats, config: SpanConfig, seed: int) -> None:
     steps = config.epochs * math.ceil(len(examples) / config.batch_size)
     adam = torch.optim.Adam(module.parameters(), lr=config.learning_rate, betas=(0.9, 0.98))
     rate = torch.optim.lr_scheduler.LambdaLR(
@@ -206,7 +201,7 @@ def _run(
 
 
 def _batches(
-    examples: Sequence[Example], unknown_share: npt.NDArray[np.float64], config: SpanConfig, seed: int
+    examples: Sequence[Example], unknown_share: Floats, config: SpanConfig, seed: int
 ) -> Iterator[list[Example]]:
     for epoch in range(config.epochs):
         draw = generator(seed, epoch)

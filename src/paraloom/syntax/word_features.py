@@ -11,6 +11,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from paraloom.core.array_types import Float32s, Ints
+
 UNKNOWN = 0  # Row of words that were not seen in training, and of words without a given vector
 BUCKETS = 8192  # Rows of the table of affixes and shapes, which are found by a hash
 NUM_AFFIXES = 8  # Prefixes of one to three letters, suffixes of one to four, and the shape
@@ -19,9 +21,9 @@ NUM_AFFIXES = 8  # Prefixes of one to three letters, suffixes of one to four, an
 class WordFeatures(NamedTuple):
     """Features of the n words of a sentence."""
 
-    words: npt.NDArray[np.int64]
-    affixes: npt.NDArray[np.int64]
-    vectors: npt.NDArray[np.int64]
+    words: Ints
+    affixes: Ints
+    vectors: Ints
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,7 @@ class GivenVectors:
         return cls([], np.zeros((0, 0), np.int8))
 
     @classmethod
-    def reduced(cls, words: Sequence[str], vectors: npt.NDArray[np.float32], dimension: int) -> GivenVectors:
+    def reduced(cls, words: Sequence[str], vectors: Float32s, dimension: int) -> GivenVectors:
         """Reduce vectors to their first principal components, one byte per number."""
         directions = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
         directions = directions - directions.mean(axis=0)

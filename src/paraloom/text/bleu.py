@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from paraloom.core.array_types import Float32s, Floats, Ints
 from paraloom.text.ngrams import ngram_totals
 
 BLEU_ORDER = 4  # Maximum order of the n-grams, in words
@@ -16,7 +17,7 @@ def bleu_plus_one_from_counts(
     shared: Sequence[npt.NDArray[np.integer]],
     translation_lengths: npt.NDArray[np.integer],
     reference_lengths: npt.NDArray[np.integer],
-) -> npt.NDArray[np.float32]:
+) -> Float32s:
     """Compute BLEU+1: every order's precision and the length of the reference are smoothed by one.
 
     With m_n matches among t_n n-grams of the translation, c words against r, it is
@@ -29,17 +30,11 @@ def bleu_plus_one_from_counts(
     r = np.where(np.asarray(reference_lengths) > 0, reference_lengths, np.nan)
     logs = [np.log((m + 1.0) / (ngram_totals(translation_lengths, n) + 1.0)) for n, m in enumerate(shared, start=1)]
     brevity = np.minimum(0.0, 1.0 - (r + 1.0) / c)
-    bleu: npt.NDArray[np.float64] = np.exp(np.mean(logs, axis=0) + brevity)
+    bleu: Floats = np.exp(np.mean(logs, axis=0) + brevity)
     return bleu.astype(np.float32)
 
 
-def bleu_from_counts(
-    shared: npt.NDArray[np.integer],
-    translation_lengths: npt.NDArray[np.int64],
-    reference_lengths: npt.NDArray[np.int64],
-    *,
-    effective_order: bool = True,
-) -> npt.NDArray[np.float64]:
+def bleu_from_counts(shared: npt.NDArray[np.integer], translation_lengths: Ints, reference_lengths: Ints) -> Floats:
     """Compute sacreBLEU's sentence BLEU with its default smoothing ('exp').
 
     The k-th order without a match counts as 1 / 2ᵏ matches.
@@ -51,10 +46,8 @@ def bleu_from_counts(
     smoothed = 0.5 ** np.cumsum(shared == 0, axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
         logs = np.where(totals > 0, np.log(np.where(shared > 0, shared, smoothed) / totals), 0).sum(1)
-        orders = (totals > 0).sum(1) if effective_order else BLEU_ORDER
+        orders = (totals > 0).sum(1)
         brevity = np.minimum(0, 1 - reference_lengths / translation_lengths)
-        bleu: npt.NDArray[np.float64] = 100 * np.exp(logs / orders + brevity)
+        bleu: Floats = 100 * np.exp(logs / orders + brevity)
     bleu[shared[:, 0] == 0] = 0
-    if not effective_order:
-        bleu[translation_lengths < BLEU_ORDER] = 0
     return bleu

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from paraloom.core.array_types import Int32s, Ints
 from paraloom.text import token_kernels as kernels
 
 Texts: TypeAlias = Sequence[str] | pa.Array | pa.ChunkedArray
@@ -42,7 +43,7 @@ def _array_of(texts: Sequence[str]) -> pa.Array:
     return pa.LargeStringArray.from_buffers(len(encoded), pa.py_buffer(offsets), pa.py_buffer(b"".join(encoded)))
 
 
-def text_buffers(texts: Texts) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
+def text_buffers(texts: Texts) -> tuple[npt.NDArray[np.uint8], Ints]:
     """View texts as UTF-8 bytes and offsets; an array of large strings is not copied."""
     array = string_array(texts)
     _, offsets, data = array.buffers()
@@ -53,7 +54,7 @@ def text_buffers(texts: Texts) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.in
     return content, bounds
 
 
-def code_points(texts: Texts) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
+def code_points(texts: Texts) -> tuple[Int32s, Ints]:
     """Decode texts to Unicode code points."""
     points, offsets = kernels.code_points(*text_buffers(texts))
     for values in (points, offsets):

@@ -10,6 +10,8 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
+from paraloom.core.array_types import Bools
+
 LETTER, DIGIT, LETTER_JOINER, DIGIT_JOINER, SPACE, OTHER = range(6)  # The classes, in the order of SYMBOLS
 SYMBOLS = "a0'. x"  # One ASCII character per class, so that the rule for words can be written as a regular expression
 
@@ -63,13 +65,13 @@ def class_table() -> npt.NDArray[np.uint8]:
 
 
 @cache
-def white_table() -> npt.NDArray[np.bool_]:
+def white_table() -> Bools:
     """True if each code point is white space to `str.split`, by which sacreBLEU splits: bool `(0x110000,)`."""
     return _by_character(str.isspace)
 
 
 @cache
-def capital_table() -> npt.NDArray[np.bool_]:
+def capital_table() -> Bools:
     """True if each code point is an uppercase or titlecase letter (Lu, Lt): bool `(0x110000,)`."""
     return _by_character(lambda character: unicodedata.category(character) in ("Lu", "Lt"))
 
@@ -84,7 +86,7 @@ def decimal_table() -> npt.NDArray[np.int8]:
     return table
 
 
-def _by_character(predicate: Callable[[str], bool]) -> npt.NDArray[np.bool_]:
+def _by_character(predicate: Callable[[str], bool]) -> Bools:
     table = np.zeros(0x110000, np.bool_)
     for first, last in _ASSIGNED:
         table[first:last] = [predicate(chr(point)) for point in range(first, last)]

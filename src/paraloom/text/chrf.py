@@ -7,17 +7,18 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from paraloom.core.array_types import Float32s, Floats, Int32s, Ints
 from paraloom.text.characters import white_table
 from paraloom.text.ngram_kernels import prefixes_of, shared_ngrams, visible
 
 CHRF_ORDER = 6  # Maximum order of the n-grams, in characters
 CHRF_BETA = 2  # Weight of recall against precision
 
-Points: TypeAlias = tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]
+Points: TypeAlias = tuple[Int32s, Ints]
 """Code points of n texts and their offsets, as `paraloom.text.buffers.code_points` returns them."""
 
 
-def chrf_from_points(translations: Points, references: Points) -> npt.NDArray[np.float32]:
+def chrf_from_points(translations: Points, references: Points) -> Float32s:
     """Compute chrF2 of each text against its reference.
 
     Reference:
@@ -37,7 +38,7 @@ def chrf_from_counts(
     shared: npt.NDArray[np.integer],
     translation_lengths: npt.NDArray[np.integer],
     reference_lengths: npt.NDArray[np.integer],
-) -> npt.NDArray[np.float64]:
+) -> Floats:
     """Compute chrF2 from its sufficient statistics.
 
     As in sacreBLEU, orders that a side is too short for count neither for precision nor for recall.
@@ -55,6 +56,6 @@ def chrf_from_counts(
         precision = np.where(counted, shared / ours, 0).sum(1) / effective
         recall = np.where(counted, shared / theirs, 0).sum(1) / effective
         weight = CHRF_BETA**2
-        score: npt.NDArray[np.float64] = 100 * (1 + weight) * precision * recall / (weight * precision + recall)
+        score: Floats = 100 * (1 + weight) * precision * recall / (weight * precision + recall)
     score[(effective > 0) & (precision + recall == 0)] = 0
     return score

@@ -9,13 +9,18 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from paraloom.core.array_types import Float32s
 from paraloom.core.digests import digest, file_digest, signature
 from paraloom.core.errors import ConfigError, MissingExtraError, ModelError, nearest
+
+if TYPE_CHECKING:
+    from onnxruntime import InferenceSession
+    from tokenizers import Encoding, Tokenizer
 
 GRAPHS = ("model.onnx", "onnx/model.onnx")
 """Name of the graph's file."""
@@ -59,7 +64,7 @@ class Readout:
     activation: Activation
     label: str = ""
 
-    def values(self, logits: npt.NDArray[np.floating]) -> npt.NDArray[np.float32]:
+    def values(self, logits: npt.NDArray[np.floating]) -> Float32s:
         """Values of n pairs."""
         exact = logits.astype(np.float64)
         if self.activation == "softmax":
@@ -77,8 +82,8 @@ class CrossEncoder:
     and graphs that quantize activations on the fly, by the range of a whole batch, get one pair at a time.
     """
 
-    session: Any
-    tokenizer: Any
+    session: InferenceSession
+    tokenizer: Tokenizer
     pad_id: int
     max_length: int
     readout: Readout
@@ -143,7 +148,7 @@ class CrossEncoder:
         readout = find_readout(config, outputs, folder, label, _sentence_transformers_activation(folder, config))
         return cls(**{**vars(untested), "readout": readout})
 
-    def predict(self, firsts: Sequence[str], seconds: Sequence[str]) -> npt.NDArray[np.float32]:
+    def predict(self, firsts: Sequence[str], seconds: Sequence[str]) -> Float32s:
         """Values of ordered pairs: of entailment models, the probability that the first entails the second."""
         pairs = list(zip(firsts, seconds, strict=True))
         wanted = sorted({(first, second) for first, second in pairs if first.strip() and second.strip()})
@@ -152,11 +157,11 @@ class CrossEncoder:
         values = dict(zip(wanted, self.readout.values(self.logits(wanted)).tolist(), strict=True))
         return np.array([values.get(pair, np.nan) for pair in pairs], np.float32)
 
-    def logits(self, pairs: Sequence[tuple[str, str]]) -> npt.NDArray[np.float32]:
+    def logits(self, pairs: Sequence[tuple[str, str]]) -> Float32s:
         """Compute the outputs of the graph."""
         # One by one, as a batch of the tokenizer would start threads.
         encodings = [self.tokenizer.encode(first, second) for first, second in pairs]
-        rows: dict[int, npt.NDArray[np.float32]] = {}
+        rows: dict[int, Float32s] = {}
         for batch, length in self._batches([len(encoding.ids) for encoding in encodings]):
             rows.update(zip(batch, self._run([encodings[row] for row in batch], length), strict=False))
         return np.stack([rows[row] for row in range(len(pairs))])
@@ -176,7 +181,7 @@ class CrossEncoder:
                 batch = rows[start : start + size]
                 yield batch * _MIN_ROWS if len(batch) < _MIN_ROWS else batch, padded
 
-    def _run(self, encodings: Sequence[Any], length: int) -> npt.NDArray[np.float32]:
+    def _run(self, encodings: Sequence[Encoding], length: int) -> Float32s:
         """Outputs `(rows, labels)` of one batch."""
         shape = (len(encodings), length)
         arrays = {
@@ -300,7 +305,7 @@ def _labels(config: Mapping[str, Any], outputs: int, folder: Path) -> list[str]:
     return [by_index[index] for index in range(outputs)]
 
 
-def _open(graph: Path, tokenizer_file: Path) -> tuple[Any, Any]:
+def _open(graph: Path, tokenizer_file: Path) -> tuple[InferenceSession, Tokenizer]:
     """A session of the graph, checked, and the tokenizer."""
     try:
         import onnxruntime
@@ -326,7 +331,7 @@ def _open(graph: Path, tokenizer_file: Path) -> tuple[Any, Any]:
     return session, tokenizer
 
 
-def _check_graph(session: Any, graph: Path) -> None:
+def _check_graph(session: InferenceSession, graph: Path) -> None:
     known = ("input_ids", "attention_mask", "token_type_ids")
     inputs = {item.name: item.type for item in session.get_inputs()}
     unknown = [name for name, type_ in inputs.items() if name not in known or type_ not in _TYPES]
@@ -364,7 +369,7 @@ def _read_json(path: Path, *, optional: bool = False) -> dict[str, Any]:
     return value
 
 
-def _pad_id(tokenizer: Any, settings: Mapping[str, Any], config: Mapping[str, Any], file: Path) -> int:
+def _pad_id(tokenizer: Tokenizer, settings: Mapping[str, Any], config: Mapping[str, Any], file: Path) -> int:
     """Id of the padding: of the tokenizer, or else of the model."""
     if tokenizer.padding is not None:
         return int(tokenizer.padding["pad_id"])
@@ -381,7 +386,7 @@ def _pad_id(tokenizer: Any, settings: Mapping[str, Any], config: Mapping[str, An
     return int(known[0])
 
 
-def _max_length(settings: Mapping[str, Any], config: Mapping[str, Any], pad_id: int) -> int:
+def _max_length(settings: Mapping[str, object], config: Mapping[str, object], pad_id: int) -> int:
     """Maximum number of tokens: the positions that the model has, or fewer if the tokenizer says so."""
     positions = config.get("max_position_embeddings") or config.get("n_positions")
     if isinstance(positions, int) and config.get("model_type") in POSITIONS_AFTER_PADDING:

@@ -1,12 +1,21 @@
-"""A set of texts kept as 64-bit hashes, to find repetitions in a stream."""
+"""Look-up of 64-bit hashes: among sorted ones, and in a set that finds the repetitions of a stream."""
 
 from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
 
+from paraloom.core.array_types import Bools, Ids
 from paraloom.text import token_kernels as kernels
 from paraloom.text.buffers import Texts, text_buffers
+
+
+def find_ids(known: Ids, ids: Ids) -> tuple[Bools, npt.NDArray[np.intp]]:
+    """Whether each id is among known ones, which ascend, and its position if it is."""
+    if not len(known):
+        return np.zeros(len(ids), np.bool_), np.zeros(len(ids), np.intp)
+    positions = np.minimum(np.searchsorted(known, ids), len(known) - 1)
+    return known[positions] == ids, positions
 
 
 class TextSet:
@@ -22,13 +31,13 @@ class TextSet:
     def __len__(self) -> int:
         return self._count
 
-    def add(self, texts: Texts) -> npt.NDArray[np.bool_]:
+    def add(self, texts: Texts) -> Bools:
         data, offsets = text_buffers(texts)
         ids = kernels.hash_spans(data, offsets[:-1], offsets[1:])
         while 2 * (self._count + len(ids)) > len(self._table):
             existing = self._table[self._table != kernels.EMPTY_SLOT]
             self._table = np.zeros(2 * len(self._table), np.uint64)
             kernels.insert(existing, self._table)
-        new: npt.NDArray[np.bool_] = kernels.insert(ids, self._table)
+        new: Bools = kernels.insert(ids, self._table)
         self._count += int(new.sum())
         return new

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
+from paraloom.core.array_types import Float32s
 from paraloom.core.digests import signature
 from paraloom.core.errors import ConfigError, nearest
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from lingua import IsoCode639_1, LanguageDetector
 
 
 def check_candidates(languages: Sequence[str]) -> None:
@@ -55,7 +60,7 @@ class LanguageIdentifier:
         detected = self._detector.detect_languages_in_parallel_of(texts)
         return [None if language is None else language.iso_code_639_1.name.lower() for language in detected]
 
-    def probabilities(self, texts: list[str], languages: list[str]) -> npt.NDArray[np.float32]:
+    def probabilities(self, texts: list[str], languages: list[str]) -> Float32s:
         """Measure how probable it is that text i is in `languages[i]`, among the candidates."""
         probabilities = np.full(len(texts), np.nan, np.float32)
         codes = dict(zip(self.languages, self._codes, strict=True))
@@ -67,7 +72,7 @@ class LanguageIdentifier:
         return probabilities
 
     @cached_property
-    def _detector(self) -> Any:
+    def _detector(self) -> LanguageDetector:
         builder = _lingua().LanguageDetectorBuilder.from_iso_codes_639_1(*self._codes)
         return (builder.with_low_accuracy_mode() if self.long_texts else builder).build()
 
@@ -77,11 +82,11 @@ def known_languages() -> list[str]:
     return sorted(_codes())
 
 
-def _codes() -> dict[str, Any]:
+def _codes() -> dict[str, IsoCode639_1]:
     return {code.name.lower(): code for code in _lingua().IsoCode639_1.__dict__.values() if hasattr(code, "name")}
 
 
-def _lingua() -> Any:
+def _lingua() -> ModuleType:
     try:
         import lingua
     except ImportError:

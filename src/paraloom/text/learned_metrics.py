@@ -8,19 +8,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
+from paraloom.core.array_types import Float32s
 from paraloom.core.devices import default_device
 from paraloom.core.digests import digest, file_digest, signature
 from paraloom.core.errors import ConfigError, MissingExtraError, ModelError, nearest
 from paraloom.core.hub import quiet
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
     import torch
 
 METRICS = ("comet", "metricx")  # Names of the metrics: `score --with NAME:FOLDER`
 
-Values: TypeAlias = npt.NDArray[np.float32]
+Values: TypeAlias = Float32s
 
 _HPARAMS = "hparams.yaml"
 _CHECKPOINTS = ("model.safetensors", "checkpoints/model.safetensors", "checkpoints/model.ckpt")
@@ -74,12 +76,7 @@ class Comet:
         folder = Path(folder)
         auto = _transformers()
         hparams = _read_hparams(folder)
-        kind = str(hparams.get("class_identifier"))
-        file = next((folder / name for name in _CHECKPOINTS if (folder / name).is_file()), None)
-        if file is None:
-            raise ModelError(
-                f"no checkpoint found: {', '.join(_CHECKPOINTS)}", file=folder, remedy="Copy the whole folder."
-            )
+        kind, file = str(hparams["class_identifier"]), _checkpoint(folder)
         config = _of_encoder(auto.AutoConfig, folder, hparams)
         if config.model_type not in _ENCODERS:
             raise ModelError(
@@ -89,18 +86,9 @@ class Comet:
             )
         tensors = _tensors(file)
         encoder = auto.AutoModel.from_config(config, add_pooling_layer=False, attn_implementation="eager")
-        prefix = "encoder.model."
-        of_encoder = {name.removeprefix(prefix): value for name, value in tensors.items() if name.startswith(prefix)}
-        try:
-            missing = encoder.load_state_dict(of_encoder, strict=False).missing_keys
-        except RuntimeError:
-            missing = ["shapes that the configuration says"]
-        weights = {name: value for name, value in tensors.items() if not name.startswith("encoder.")}
-        mixed = _layer(hparams) == "mix"
-        layers = [f"layerwise_attention.scalar_parameters.{n}" for n in range(config.num_hidden_layers + 1)]
-        needed = [*(["layerwise_attention.gamma", *layers] if mixed else []), *_estimator_names(hparams)]
-        missing += [name for name in needed if name not in weights]
-        if not missing and weights["estimator.ff.0.weight"].shape[1] != _KINDS[kind] * config.hidden_size:
+        needed = [*_mixture_names(hparams, config.num_hidden_layers), *_estimator_names(hparams)]
+        missing = [*_load_encoder(encoder, tensors), *(name for name in needed if name not in tensors)]
+        if not missing and tensors["estimator.ff.0.weight"].shape[1] != _KINDS[kind] * config.hidden_size:
             missing = [f"an estimator that reads {_KINDS[kind]} vectors of {config.hidden_size} numbers"]
         if missing:
             raise ModelError(
@@ -108,7 +96,7 @@ class Comet:
             )
         tokenizer = _of_encoder(auto.AutoTokenizer, folder, hparams)
         device = _device()
-        weights = {name: weights[name].float().to(device) for name in needed}
+        weights = {name: tensors[name].float().to(device) for name in needed}
         content = digest([hparams, config.to_json_string(), tokenizer.get_vocab(), file_digest(file)])[:12]
         return cls(kind, hparams, encoder.float().eval().to(device), tokenizer, weights, content)
 
@@ -334,6 +322,13 @@ def _layer(hparams: Mapping[str, object]) -> str:
     return str(hparams.get("sent_layer" if hparams["class_identifier"] == "unified_metric" else "layer", "mix"))
 
 
+def _mixture_names(hparams: Mapping[str, object], layers: int) -> list[str]:
+    """Names of the weights of the mixture of an encoder's layers; none where a single layer is read."""
+    if _layer(hparams) != "mix":
+        return []
+    return ["layerwise_attention.gamma", *(f"layerwise_attention.scalar_parameters.{n}" for n in range(layers + 1))]
+
+
 def _estimator_names(hparams: dict[str, Any]) -> list[str]:
     """Names of the weights of the estimator: a linear map, an activation and dropout for each hidden layer."""
     layers = range(len(hparams["hidden_sizes"]) + 1)
@@ -365,6 +360,24 @@ def _read_hparams(folder: Path) -> dict[str, Any]:
     if not isinstance(sizes, list) or not sizes:
         raise ModelError("'hidden_sizes' is missing", file=path, remedy="Copy it again.")
     return dict(hparams)
+
+
+def _checkpoint(folder: Path) -> Path:
+    """The first of the files that can hold the weights of a model."""
+    for name in _CHECKPOINTS:
+        if (folder / name).is_file():
+            return folder / name
+    raise ModelError(f"no checkpoint found: {', '.join(_CHECKPOINTS)}", file=folder, remedy="Copy the whole folder.")
+
+
+def _load_encoder(encoder: torch.nn.Module, tensors: Mapping[str, torch.Tensor]) -> list[str]:
+    """Give an encoder its weights; returns what is missing."""
+    prefix = "encoder.model."
+    state = {name.removeprefix(prefix): value for name, value in tensors.items() if name.startswith(prefix)}
+    try:
+        return [*encoder.load_state_dict(state, strict=False).missing_keys]
+    except RuntimeError:
+        return ["shapes that the configuration says"]
 
 
 def _tensors(file: Path) -> dict[str, torch.Tensor]:
@@ -417,7 +430,7 @@ def _device() -> str:
     return default_device().partition(",")[0]
 
 
-def _transformers() -> Any:
+def _transformers() -> ModuleType:
     try:
         import torch  # noqa: F401
         import transformers

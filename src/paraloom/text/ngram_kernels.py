@@ -6,13 +6,12 @@ n lists are flat: `ids` uint64 `(entries,)` and `offsets` int64 `(n + 1,)`; list
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from paraloom.core.array_types import Bools, Ids, Int32s, Ints
 from paraloom.core.kernels import kernel
-from paraloom.text.token_kernels import EMPTY_SLOT, PRIME, Ids, Int, Ints, Points, mix
+from paraloom.text.token_kernels import EMPTY_SLOT, PRIME, Int, Points, mix
 
-Flags = npt.NDArray[np.bool_]
-Counts = npt.NDArray[np.int32]
+Counts = Int32s
 
 # Odd, so that multiplication modulo 2⁶⁴ loses no bit of an entry.
 _BASE = np.uint64(0x9E3779B97F4A7C15)
@@ -22,7 +21,7 @@ _SPREAD = np.uint64(0xD6E8FEB86659FD93)
 
 
 @kernel
-def visible(points: Points, offsets: Ints, white: Flags) -> tuple[Ids, Ints]:
+def visible(points: Points, offsets: Ints, white: Bools) -> tuple[Ids, Ints]:
     """List the characters of each text that are not white space."""
     ids = np.empty(offsets[-1] - offsets[0] + 1, np.uint64)
     lists = np.zeros(len(offsets), np.int64)

@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paraloom.core.array_types import Int32s, Ints
 from paraloom.core.errors import ConfigError
 from paraloom.text import token_kernels as kernels
 from paraloom.text import word_ngram_kernels
@@ -49,7 +50,7 @@ def word_bigrams(texts: Texts) -> TokenLists:
     return TokenLists(*kernels.hash_bigrams(spans.data, spans.starts, spans.ends, spans.offsets))
 
 
-def spell_word_bigrams(texts: Texts, positions: npt.NDArray[np.int64]) -> list[str]:
+def spell_word_bigrams(texts: Texts, positions: Ints) -> list[str]:
     """Spell one bigram of each text."""
     lists = token_strings(texts)
     first = pa.array(lists.offsets.to_numpy()[:-1] + positions)
@@ -92,7 +93,7 @@ def plain_word_ngrams(text: str) -> list[str]:
     return units
 
 
-def spell_word_ngrams(texts: Texts, positions: npt.NDArray[np.int64]) -> list[str]:
+def spell_word_ngrams(texts: Texts, positions: Ints) -> list[str]:
     """Spell one unit of each text."""
     spans = _composed_spans(texts)
     data, bounds = word_ngram_kernels.spell_word_ngrams(
@@ -112,9 +113,9 @@ def _composed_spans(texts: Texts) -> TokenSpans:
     return token_spans(array)
 
 
-def ngram_totals(lengths: npt.NDArray[np.integer], n: int) -> npt.NDArray[np.int32]:
+def ngram_totals(lengths: npt.NDArray[np.integer], n: int) -> Int32s:
     """Count the n-grams of texts by their lengths."""
-    totals: npt.NDArray[np.int32] = np.maximum(np.asarray(lengths, np.int32) - np.int32(n - 1), 0)
+    totals: Int32s = np.maximum(np.asarray(lengths, np.int32) - np.int32(n - 1), 0)
     return totals
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from paraloom.core.array_types import Bools, Ids, Int32s, Ints
 from paraloom.core.kernels import kernel
-from paraloom.text.token_kernels import PRIME, START, Ids, Ints, mix
+from paraloom.text.token_kernels import PRIME, START, mix
 
-Words = npt.NDArray[np.int32]
-Grid = npt.NDArray[np.bool_]
+Words = Int32s
+Grid = Bools
 
 _ONE = np.uint64(1)
 

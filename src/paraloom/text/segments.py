@@ -65,7 +65,7 @@ def split_segments(text: str, *, wrapped: bool = False) -> list[Segment]:
     while start < len(text):
         line = _line(text, start)
         marks = _MARKS.match(line)[0]  # type: ignore[index]
-        body, end, reason, length = line[len(marks) :], start + len(line), LAYOUT, 0
+        end, length = start + len(line), 0
         text_or_code = after_gap and bool(_INDENTED.match(line) and line.strip())
         indented = text_or_code and (indented or not marks.strip())
         if line.lstrip()[:1] in ("{", "[") and tries:
@@ -76,13 +76,9 @@ def split_segments(text: str, *, wrapped: bool = False) -> list[Segment]:
             end, reason = _fence_end(text, end, opened[1]), CODE
         elif indented:
             reason = CODE
-        elif body.startswith("|"):
-            reason = TABLE
-        elif wrapped and _MARKUP.match(line):
-            end, reason = _markup_end(text, start, end), MARKUP
-        elif wrapped and "#" not in marks:
-            end = _paragraph_end(text, end, line)
-            body = text[start + len(marks) : end]
+        else:
+            end, reason = _block(text, start, end, marks, wrapped)
+        body = text[start + len(marks) : end]
         segments += [Segment(text[start:end], reason)] if reason else [Segment(marks, LAYOUT), *sentences(body)]
         after_gap, start = indented or not line.strip(), end
     return merged(segments)
@@ -101,6 +97,16 @@ def _line(text: str, start: int) -> str:
     """The line that begins at a position, with its line break; empty at the end."""
     end = text.find("\n", start)
     return text[start:] if end < 0 else text[start : end + 1]
+
+
+def _block(text: str, start: int, end: int, marks: str, wrapped: bool) -> tuple[int, str]:
+    """The end of what a line begins with these marks, and a reason if it has no sentences."""
+    line = text[start:end]
+    if line.startswith("|", len(marks)):
+        return end, TABLE
+    if wrapped and _MARKUP.match(line):
+        return _markup_end(text, start, end), MARKUP
+    return (_paragraph_end(text, end, line) if wrapped and "#" not in marks else end), LAYOUT
 
 
 def _paragraph_end(text: str, end: int, line: str) -> int:

@@ -9,14 +9,13 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from paraloom.core.array_types import Bools, Ids, Int32s, Ints
 from paraloom.core.kernels import kernel
 from paraloom.text.characters import DIGIT, DIGIT_JOINER, LETTER, LETTER_JOINER, OTHER, SPACE
 
 Bytes = npt.NDArray[np.uint8]
-Ints = npt.NDArray[np.int64]
 Int = int | np.int64
-Ids = npt.NDArray[np.uint64]
-Points = npt.NDArray[np.int32]
+Points = Int32s
 
 # FNV-1a over the bytes, then the finalizer of SplitMix64, so that any bits of an id serve as a hash table index.
 START = np.uint64(0xCBF29CE484222325)
@@ -242,7 +241,7 @@ def character_ngrams(data: Bytes, offsets: Ints, n: int, boundary: bool) -> tupl
 
 
 @kernel
-def insert(ids: Ids, table: Ids) -> npt.NDArray[np.bool_]:
+def insert(ids: Ids, table: Ids) -> Bools:
     """Insert ids into a hash table with enough free slots; returns whether each id was new, bool `(n,)`."""
     new = np.zeros(len(ids), np.bool_)
     for k in range(len(ids)):
@@ -254,7 +253,7 @@ def insert(ids: Ids, table: Ids) -> npt.NDArray[np.bool_]:
 
 
 @kernel
-def build_table(keys: Ids, room: int = 0) -> tuple[Ids, npt.NDArray[np.int32]]:
+def build_table(keys: Ids, room: int = 0) -> tuple[Ids, Int32s]:
     """Hash table of keys, at most half full with `room` or all of them, and the position of each slot's key, from 1."""
     slots = 2
     while slots < 2 * max(room, len(keys)):

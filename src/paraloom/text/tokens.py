@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from paraloom.core.array_types import Ids, Ints
 from paraloom.text import token_kernels as kernels
 from paraloom.text.buffers import Texts, text_buffers
 from paraloom.text.characters import SYMBOLS, character_class, class_table
@@ -27,8 +28,8 @@ class TokenLists:
     An id is a 64-bit hash of the token (`token_hash`), so ids of different calls, runs and machines can be compared.
     """
 
-    ids: npt.NDArray[np.uint64]  # uint64 `(tokens,)`
-    offsets: npt.NDArray[np.int64]  # int64 `(n + 1,)`; list i is `ids[offsets[i]:offsets[i + 1]]`
+    ids: Ids  # uint64 `(tokens,)`
+    offsets: Ints  # int64 `(n + 1,)`; list i is `ids[offsets[i]:offsets[i + 1]]`
 
     def __post_init__(self) -> None:
         # Read-only views: numba compiles a kernel once instead of once for each kind of array.
@@ -40,11 +41,11 @@ class TokenLists:
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
-    def __getitem__(self, i: int) -> npt.NDArray[np.uint64]:
+    def __getitem__(self, i: int) -> Ids:
         return self.ids[self.offsets[i] : self.offsets[i + 1]]
 
     @property
-    def lengths(self) -> npt.NDArray[np.int64]:
+    def lengths(self) -> Ints:
         """Number of tokens of each list, int64 `(n,)`."""
         return np.diff(self.offsets)
 
@@ -58,10 +59,10 @@ class TokenSpans:
     """Positions of the tokens of n texts in their bytes: token k is `data[starts[k]:ends[k]]`."""
 
     data: npt.NDArray[np.uint8]  # uint8 `(bytes,)`, UTF-8
-    starts: npt.NDArray[np.int64]  # int64 `(tokens,)`
-    ends: npt.NDArray[np.int64]  # int64 `(tokens,)`
+    starts: Ints  # int64 `(tokens,)`
+    ends: Ints  # int64 `(tokens,)`
     # int64 `(n + 1,)`; the tokens of text i are those from `offsets[i]` to `offsets[i + 1]`.
-    offsets: npt.NDArray[np.int64]
+    offsets: Ints
 
     def to_lists(self) -> TokenLists:
         return TokenLists(kernels.hash_spans(self.data, self.starts, self.ends), self.offsets)

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
+from paraloom.core.array_types import Floats, Ints
 from paraloom.core.errors import ConfigError, DataError, nearest
 from paraloom.text.bleu import BLEU_ORDER, bleu_from_counts
 from paraloom.text.buffers import code_points
@@ -16,9 +16,6 @@ from paraloom.text.characters import white_table
 from paraloom.text.chrf import CHRF_ORDER, chrf_from_counts
 from paraloom.text.ngram_kernels import prefixes_of, shared_in_groups, visible
 from paraloom.text.tokens import tokenize
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 UTILITIES = ("chrf", "bleu")  # Metrics of `expected_utility`
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from paraloom.core.array_types import Int32s, Ints
 from paraloom.text import word_alignment_kernels as kernels
 from paraloom.text.phrase_kernels import phrase_pairs
 from paraloom.text.tokens import TokenLists
 
-Words = npt.NDArray[np.int32]
-Ints = npt.NDArray[np.int64]
+Words = Int32s
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +53,7 @@ def word_links(a: TokenLists, b: TokenLists, config: WordAlignmentConfig | None 
     pairs, owners = kernels.number_pairs(first, a.offsets, second, rows, starts, order, len(words))
     probabilities = np.full(len(owners), 1 / max(1, len(words)), np.float32)
     for _ in range(config.iterations):
-        counts, sums, _ = kernels.expectation(
+        counts, sums = kernels.expectation(
             a.offsets, b.offsets, pairs, owners, probabilities, len(words), config.tension, config.null
         )
         probabilities = kernels.maximization(owners, counts, sums)

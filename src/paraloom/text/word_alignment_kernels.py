@@ -11,13 +11,12 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import numpy.typing as npt
 
+from paraloom.core.array_types import Float32s, Floats, Int32s, Ints
 from paraloom.core.kernels import kernel
 
-Ints = npt.NDArray[np.int64]
-Words = npt.NDArray[np.int32]
-Numbers = npt.NDArray[np.float32]
+Words = Int32s
+Numbers = Float32s
 
 NULL = -1
 
@@ -62,7 +61,7 @@ def expectation(
     vocabulary: int,
     tension: float,
     null: float,
-) -> tuple[Numbers, npt.NDArray[np.float64], float]:
+) -> tuple[Numbers, Floats]:
     """Run the expectation step of EM: how often each pair of words is expected to be linked.
 
     Reference:
@@ -70,7 +69,6 @@ def expectation(
     """
     counts = np.zeros(len(owners), np.float32)
     sums = np.zeros(vocabulary + 1, np.float64)
-    likelihood = 0.0
     weights = np.empty(np.diff(a_offsets).max() + 1 if len(a_offsets) > 1 else 1, np.float64)
     cell = 0
     for row in range(len(a_offsets) - 1):
@@ -81,17 +79,16 @@ def expectation(
             for i in range(n + 1):
                 total += weights[i]
             if total > 0:
-                likelihood += math.log(total)
                 for i in range(n + 1):
                     posterior = weights[i] / total
                     counts[pairs[cell + i]] += posterior
                     sums[owners[pairs[cell + i]]] += posterior
             cell += n + 1
-    return counts, sums, likelihood
+    return counts, sums
 
 
 @kernel
-def maximization(owners: Words, counts: Numbers, sums: npt.NDArray[np.float64]) -> Numbers:
+def maximization(owners: Words, counts: Numbers, sums: Floats) -> Numbers:
     """Run the maximization step of EM."""
     probabilities = np.zeros(len(owners), np.float32)
     for pair in range(len(owners)):
@@ -124,14 +121,7 @@ def best_links(
 
 @kernel
 def _joint_probabilities(
-    n: int,
-    j: int,
-    m: int,
-    pairs: Words,
-    probabilities: Numbers,
-    tension: float,
-    null: float,
-    weights: npt.NDArray[np.float64],
+    n: int, j: int, m: int, pairs: Words, probabilities: Numbers, tension: float, null: float, weights: Floats
 ) -> None:
     """Joint probability of the j-th of m words of `b` with each of the n words of `a` and, last, with NULL."""
     total = 0.0

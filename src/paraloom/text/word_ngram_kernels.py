@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from paraloom.core.array_types import Ids, Ints
 from paraloom.core.kernels import kernel
-from paraloom.text.token_kernels import PRIME, START, Bytes, Ids, Int, Ints, mix, point_at
+from paraloom.text.token_kernels import PRIME, START, Bytes, Int, mix, point_at
 
 _OPEN, _CLOSE = np.uint8(ord("<")), np.uint8(ord(">"))
 

@@ -51,19 +51,19 @@ TEXT = st.lists(st.sampled_from(PIECES), max_size=12).map("".join)
 GROUP = st.lists(TEXT, max_size=5) | st.lists(st.text(max_size=20), max_size=4)
 
 
-def by_sacrebleu(variants: list[str], effective_order: bool = True) -> tuple[float, float]:
+def by_sacrebleu(variants: list[str]) -> tuple[float, float]:
     """i-BLEU and i-chrF by sacreBLEU, pair by pair."""
-    bleu, chrf = BLEU(lowercase=True, effective_order=effective_order), CHRF()
+    bleu, chrf = BLEU(lowercase=True, effective_order=True), CHRF()
     pairs = list(itertools.permutations(variants, 2))
     if not pairs:
         return math.nan, math.nan
     return tuple(100 - np.mean([metric.sentence_score(a, [b]).score for a, b in pairs]) for metric in (bleu, chrf))
 
 
-def assert_parity(groups: list[list[str]], effective_order: bool = True) -> None:
+def assert_parity(groups: list[list[str]]) -> None:
     bounds = np.cumsum([0, *map(len, groups)])
-    overlaps = group_overlaps([text for group in groups for text in group], bounds, effective_order=effective_order)
-    expected = np.array([by_sacrebleu(group, effective_order) for group in groups]).reshape(-1, 2)
+    overlaps = group_overlaps([text for group in groups for text in group], bounds)
+    expected = np.array([by_sacrebleu(group) for group in groups]).reshape(-1, 2)
     np.testing.assert_allclose(overlaps.ibleu, expected[:, 0], atol=1e-6)
     np.testing.assert_allclose(overlaps.ichrf, expected[:, 1], atol=1e-6)
     assert overlaps.variants.tolist() == [len(group) for group in groups]
@@ -82,9 +82,8 @@ def lines(path: Path) -> list[str]:
     return gzip.decompress(path.read_bytes()).decode().splitlines()
 
 
-@pytest.mark.parametrize("effective_order", [True, False])
-def test_parity_on_odd_groups(effective_order: bool, caplog: pytest.LogCaptureFixture) -> None:
-    assert_parity([list(group) for group in ODD], effective_order)
+def test_parity_on_odd_groups(caplog: pytest.LogCaptureFixture) -> None:
+    assert_parity([list(group) for group in ODD])
 
 
 @settings(max_examples=100, deadline=None)
@@ -133,11 +132,8 @@ def test_values_by_hand(variants: list[str], ibleu: float, ichrf: float) -> None
     assert overlaps.ichrf[0] == pytest.approx(ichrf, abs=1e-9)
 
 
-def test_without_effective_order_short_texts_score_zero() -> None:
-    overlaps = group_overlaps(["a b c", "a b c", "a b c d", "a b c d"], [0, 2, 4], effective_order=False)
-    assert overlaps.ibleu.tolist() == [100, 0]
+def test_the_signature_names_the_settings_of_bleu() -> None:
     assert signatures()["ibleu"].startswith("ibleu|case:lc|eff:yes|tok:13a|smooth:exp|pairs:ordered|version:")
-    assert "|eff:no|" in signatures(effective_order=False)["ibleu"]
 
 
 def test_arrow_text_slices_and_nulls() -> None:

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from paraloom.core.array_types import Floats, Ints
 from paraloom.core.digests import signature
 from paraloom.core.errors import DataError
-from paraloom.core.stats import Estimate, Moments
+from paraloom.core.stats import Estimate, Moments, Sums
 from paraloom.text.buffers import Texts, code_points
 from paraloom.text.chrf import CHRF_BETA, CHRF_ORDER, chrf_from_points
 
@@ -19,7 +20,7 @@ UNITS = {"cost": "nats per token, lower is more likely", "chrf": "0 to 100, high
 
 
 @dataclass(frozen=True)
-class Adequacy:
+class Adequacy(Sums):
     """Sums over groups of variants; two of them can be added.
 
     Diversity helps as long as the two sides of a pair mean the same (BBH22 §4.2); these figures show how far that is
@@ -57,7 +58,7 @@ class Adequacy:
         return total if references is None else total + cls._chrf(texts, bounds, references)
 
     @classmethod
-    def _chrf(cls, texts: Texts, bounds: npt.NDArray[np.int64], references: Sequence[str | None]) -> Adequacy:
+    def _chrf(cls, texts: Texts, bounds: Ints, references: Sequence[str | None]) -> Adequacy:
         if len(references) != len(bounds) - 1:
             raise DataError(f"expected a reference for each of {len(bounds) - 1} groups, got {len(references)}")
         known = np.array([bool(text and text.strip()) for text in references], np.bool_)
@@ -66,14 +67,6 @@ class Adequacy:
         chrf = np.nan_to_num(chrf_from_points(code_points(texts), code_points(repeated)).astype(np.float64))
         chrf[~known[group]] = np.nan
         return cls(unreferenced=int((~known).sum()), chrf=Moments.of(_group_means(chrf, bounds)))
-
-    def __add__(self, other: Adequacy) -> Adequacy:
-        return Adequacy(
-            self.uncosted + other.uncosted,
-            self.unreferenced + other.unreferenced,
-            self.cost + other.cost,
-            self.chrf + other.chrf,
-        )
 
     def figures(self) -> dict[str, Estimate]:
         """cost and chrf with 95 % intervals; NaN where nothing is known."""
@@ -89,12 +82,12 @@ def signatures() -> dict[str, str]:
     }
 
 
-def _group_means(values: npt.NDArray[np.float64], bounds: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+def _group_means(values: Floats, bounds: Ints) -> Floats:
     """The mean of each group without NaN, float64 (groups,); NaN for a group without numbers."""
     group = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))
     known = ~np.isnan(values)
     with np.errstate(invalid="ignore"):
-        means: npt.NDArray[np.float64] = np.bincount(
-            group[known], values[known], minlength=len(bounds) - 1
-        ) / np.bincount(group[known], minlength=len(bounds) - 1)
+        means: Floats = np.bincount(group[known], values[known], minlength=len(bounds) - 1) / np.bincount(
+            group[known], minlength=len(bounds) - 1
+        )
     return means

@@ -6,14 +6,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from paraloom.core.stats import Estimate, IdCounts, Moments, entropy
+from paraloom.core.stats import Estimate, IdCounts, Moments, Sums, entropy
 from paraloom.text.buffers import Texts
 from paraloom.text.ngrams import ngrams
 from paraloom.text.tokens import token_hash, tokenize
 
 
 @dataclass(frozen=True)
-class TextStatistics:
+class TextStatistics(Sums):
     """Sums over sentences; two of them can be added."""
 
     sentences: int = 0
@@ -32,15 +32,6 @@ class TextStatistics:
             unigrams=IdCounts.of(lists.ids),
             trigrams=IdCounts.of(ngrams(lists, 3).ids),
             trees=_count_texts(skeletons) if skeletons is not None else IdCounts.empty(),
-        )
-
-    def __add__(self, other: TextStatistics) -> TextStatistics:
-        return TextStatistics(
-            self.sentences + other.sentences,
-            self.length + other.length,
-            self.unigrams + other.unigrams,
-            self.trigrams + other.trigrams,
-            self.trees + other.trees,
         )
 
     def figures(self) -> dict[str, Estimate]:

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paraloom.core.array_types import Bools, Ids, Ints
 from paraloom.core.errors import ConfigError, DataError, nearest
 from paraloom.text.buffers import Texts, text_buffers
 from paraloom.text.hashing import TextSet
@@ -18,7 +18,7 @@ from paraloom.text.token_kernels import hash_spans
 _REMEDY = "Sort the variants by pair_id."
 
 
-def group_bounds(pair_ids: pa.Array) -> npt.NDArray[np.int64]:
+def group_bounds(pair_ids: pa.Array) -> Ints:
     """Find where groups of consecutive equal ids begin."""
     if pair_ids.null_count:
         row = pc.index(pc.is_null(pair_ids), True).as_py() + 1
@@ -86,13 +86,13 @@ class GroupSample:
             kept = np.unique(np.concatenate([kept, ids]))[: limit + 1]
         return cls(int(kept[limit - 1])) if len(kept) > limit else cls()
 
-    def contains(self, pair_ids: Texts) -> npt.NDArray[np.bool_]:
+    def contains(self, pair_ids: Texts) -> Bools:
         """Mask of the ids that are in the sample, bool (n,)."""
-        inside: npt.NDArray[np.bool_] = _hashes(pair_ids) <= np.uint64(self.cut)
+        inside: Bools = _hashes(pair_ids) <= np.uint64(self.cut)
         return inside
 
 
-def _check_new(batch: pa.RecordBatch, seen: TextSet, starts: npt.NDArray[np.int64], continued: bool, rows: int) -> None:
+def _check_new(batch: pa.RecordBatch, seen: TextSet, starts: Ints, continued: bool, rows: int) -> None:
     """Raise DataError for the first group that occurred before."""
     fresh = seen.add(batch.column("pair_id").take(pa.array(starts)))
     repeated = np.flatnonzero(~fresh)
@@ -103,9 +103,9 @@ def _check_new(batch: pa.RecordBatch, seen: TextSet, starts: npt.NDArray[np.int6
         raise DataError(f"the variants of '{name}' are not consecutive rows", row=rows + row + 1, remedy=_REMEDY)
 
 
-def _hashes(texts: Texts) -> npt.NDArray[np.uint64]:
+def _hashes(texts: Texts) -> Ids:
     data, offsets = text_buffers(texts)
-    ids: npt.NDArray[np.uint64] = hash_spans(data, offsets[:-1], offsets[1:])
+    ids: Ids = hash_spans(data, offsets[:-1], offsets[1:])
     return ids
 
 

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from paraloom.core.array_types import Floats, Ids, Ints
 from paraloom.core.digests import signature
 from paraloom.core.errors import DataError
-from paraloom.core.stats import Estimate, Moments
+from paraloom.core.stats import Estimate, Moments, Sums
 from paraloom.evaluate.diversity.mteval_kernels import mteval_words
 from paraloom.text.bleu import BLEU_ORDER, bleu_from_counts
 from paraloom.text.buffers import Texts, code_points, text_buffers
@@ -23,9 +24,6 @@ from paraloom.text.token_kernels import hash_spans
 # Pairs of variants at a time: about 30 MB of counts, however many variants a group has.
 _PAIRS = 1 << 17
 
-Ints = npt.NDArray[np.int64]
-Figures = npt.NDArray[np.float64]
-
 
 @dataclass(frozen=True, eq=False)
 class GroupOverlaps:
@@ -35,14 +33,14 @@ class GroupOverlaps:
     empty: Ints  # int64 (g,), variants without a visible character
     # float64 (g,), 0 (all the same) to 100 (nothing in common), higher is more diverse; NaN for a group with
     # fewer than two variants.
-    ibleu: Figures
-    ichrf: Figures  # float64 (g,), likewise
+    ibleu: Floats
+    ichrf: Floats  # float64 (g,), likewise
     # float64 (g,), share of the variants that equal an earlier one of their group character by character, 0 to 1;
     # NaN for a group without variants.
-    repeated: Figures
+    repeated: Floats
 
 
-def group_overlaps(texts: Texts, groups: npt.ArrayLike, *, effective_order: bool = True) -> GroupOverlaps:
+def group_overlaps(texts: Texts, groups: npt.ArrayLike) -> GroupOverlaps:
     """Compute i-BLEU and i-chrF of each group: 100 minus the mean score of a variant against another.
 
     i-BLEU = 100 − 1 / (n (n − 1)) · Σ_{i ≠ j} BLEU(variant i, variant j), the mean over all ordered pairs of the n
@@ -62,7 +60,7 @@ def group_overlaps(texts: Texts, groups: npt.ArrayLike, *, effective_order: bool
     ibleu, ichrf = np.full(len(sizes), np.nan), np.full(len(sizes), np.nan)
     for rows, first, second in _pairs(bounds):
         for lists, order, figures in ((of_words, BLEU_ORDER, ibleu), (of_characters, CHRF_ORDER, ichrf)):
-            scores = _mean_scores(lists, order, first, second, effective_order)
+            scores = _mean_scores(lists, order, first, second)
             figures[rows] = 100 - scores.reshape(len(rows), -1).mean(1)
     group = np.repeat(np.arange(len(sizes)), sizes)
     empty = np.bincount(group[np.diff(character_bounds) == 0], minlength=len(sizes))
@@ -71,7 +69,7 @@ def group_overlaps(texts: Texts, groups: npt.ArrayLike, *, effective_order: bool
 
 
 @dataclass(frozen=True)
-class LexicalDiversity:
+class LexicalDiversity(Sums):
     """Sums over groups of variants; two of them can be added."""
 
     groups: int = 0
@@ -95,26 +93,15 @@ class LexicalDiversity:
             repeated=Moments.of(overlaps.repeated[several]),
         )
 
-    def __add__(self, other: LexicalDiversity) -> LexicalDiversity:
-        return LexicalDiversity(
-            self.groups + other.groups,
-            self.alone + other.alone,
-            self.variants + other.variants,
-            self.empty + other.empty,
-            self.ibleu + other.ibleu,
-            self.ichrf + other.ichrf,
-            self.repeated + other.repeated,
-        )
-
     def figures(self) -> dict[str, Estimate]:
         """ibleu and ichrf (0 to 100, higher is more diverse) and repeated (0 to 1), with 95 % intervals."""
         return {"ibleu": self.ibleu.estimate(), "ichrf": self.ichrf.estimate(), "repeated": self.repeated.estimate()}
 
 
-def signatures(*, effective_order: bool = True) -> dict[str, str]:
+def signatures() -> dict[str, str]:
     """The signature of each figure, in the form of sacreBLEU's."""
     return {
-        "ibleu": signature("ibleu", case="lc", eff=effective_order, tok="13a", smooth="exp", pairs="ordered"),
+        "ibleu": signature("ibleu", case="lc", eff=True, tok="13a", smooth="exp", pairs="ordered"),
         "ichrf": signature(
             "ichrf", case="mixed", eff=True, nc=CHRF_ORDER, nw=0, beta=CHRF_BETA, space=False, pairs="ordered"
         ),
@@ -122,18 +109,13 @@ def signatures(*, effective_order: bool = True) -> dict[str, str]:
     }
 
 
-def _mean_scores(
-    lists: tuple[npt.NDArray[np.uint64], Ints], order: int, a: Ints, b: Ints, effective_order: bool
-) -> Figures:
+def _mean_scores(lists: tuple[Ids, Ints], order: int, a: Ints, b: Ints) -> Floats:
     """The mean of the scores of a against b and of b against a, float64 (pairs,)."""
     prefixes, offsets = lists
     shared = shared_ngrams(prefixes, offsets, a, b, order)
     lengths = np.diff(offsets)
     if order == BLEU_ORDER:
-        scores = [
-            bleu_from_counts(shared, lengths[x], lengths[y], effective_order=effective_order)
-            for x, y in ((a, b), (b, a))
-        ]
+        scores = [bleu_from_counts(shared, lengths[x], lengths[y]) for x, y in ((a, b), (b, a))]
     else:
         scores = [np.nan_to_num(chrf_from_counts(shared, lengths[x], lengths[y])) for x, y in ((a, b), (b, a))]
     return (scores[0] + scores[1]) / 2
@@ -150,12 +132,12 @@ def _pairs(bounds: Ints) -> Iterator[tuple[Ints, Ints, Ints]]:
             yield part, (starts + i).ravel(), (starts + j).ravel()
 
 
-def _repeated(ids: npt.NDArray[np.uint64], group: Ints, sizes: Ints) -> Figures:
+def _repeated(ids: Ids, group: Ints, sizes: Ints) -> Floats:
     """Share of the texts of each group whose id occurs earlier in it."""
     order = np.lexsort((ids, group))
     equal = (np.diff(group[order]) == 0) & (ids[order][1:] == ids[order][:-1])
     with np.errstate(invalid="ignore"):
-        share: Figures = np.bincount(group[order][1:][equal], minlength=len(sizes)) / sizes
+        share: Floats = np.bincount(group[order][1:][equal], minlength=len(sizes)) / sizes
     return share
 
 

@@ -9,9 +9,9 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from paraloom.core.array_types import Floats
 from paraloom.core.digests import signature
 from paraloom.core.errors import ConfigError, DataError, nearest
 from paraloom.core.protocols import Variant
@@ -268,7 +268,7 @@ def _format(figure: Estimate) -> str:
     return f"{figure.value:.2f}" if math.isnan(half) else f"{figure.value:.2f} ± {half:.2f}"
 
 
-def _numbers(batch: pa.RecordBatch, name: str) -> npt.NDArray[np.float64] | None:
+def _numbers(batch: pa.RecordBatch, name: str) -> Floats | None:
     """A column as float64 (n,), NaN for null; None for a missing column."""
     if name not in batch.schema.names:
         return None

@@ -6,12 +6,10 @@ Texts are code points and offsets, as `paraloom.text.buffers.code_points` return
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from paraloom.core.array_types import Bools, Ids, Ints
 from paraloom.core.kernels import kernel
-from paraloom.text.token_kernels import PRIME, START, Ids, Int, Ints, Points, mix
-
-Flags = npt.NDArray[np.bool_]
+from paraloom.text.token_kernels import PRIME, START, Int, Points, mix
 
 _NEWLINE, _BLANK, _AMPERSAND, _DASH, _POINT, _COMMA, _ZERO, _NINE = 10, 32, 38, 45, 46, 44, 48, 57
 _NOTHING = -1
@@ -28,7 +26,7 @@ _APART = np.array([chr(point) in ' !"#$%&()*+/:;<=>?@[\\]^_`{|}~' for point in r
 
 
 @kernel
-def mteval_words(points: Points, offsets: Ints, white: Flags) -> tuple[Ids, Ints]:
+def mteval_words(points: Points, offsets: Ints, white: Bools) -> tuple[Ids, Ints]:
     """Tokenize each text.
 
     A point or a comma is a token of its own unless it is between digits, a dash if a digit comes before it. The rules
@@ -85,7 +83,7 @@ def _digit(point: Int) -> bool:
 
 
 @kernel
-def _unescaped(points: Points, start: Int, end: Int, white: Flags, line: Points) -> Int:
+def _unescaped(points: Points, start: Int, end: Int, white: Bools, line: Points) -> Int:
     """Write a text into `line` without trailing white space, hyphenated lines and four HTML entities resolved."""
     while end > start and white[points[end - 1]]:
         end -= 1

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
-from paraloom.core.stats import Estimate, IdCounts, Ratio
+from paraloom.core.array_types import Ints
+from paraloom.core.stats import Estimate, IdCounts, Ratio, Sums
 from paraloom.evaluate.diversity.surface_kernels import spaced_words
 from paraloom.text.buffers import Texts, code_points, text_buffers
 from paraloom.text.characters import white_table
@@ -23,7 +23,7 @@ UNITS = {
 
 
 @dataclass(frozen=True)
-class SurfaceStatistics:
+class SurfaceStatistics(Sums):
     """Sums over sentences; two of them can be added.
 
     A word is what stands between white space, punctuation included, as for `wc` (which ignores words without a
@@ -40,7 +40,7 @@ class SurfaceStatistics:
     folded: IdCounts = field(default_factory=IdCounts.empty)
 
     @classmethod
-    def of(cls, texts: Texts, groups: npt.NDArray[np.int64] | None = None) -> SurfaceStatistics:
+    def of(cls, texts: Texts, groups: Ints | None = None) -> SurfaceStatistics:
         _, offsets = text_buffers(texts)
         ids, folded, characters, words = spaced_words(*code_points(texts), white_table())
         starts = np.arange(len(words)) if groups is None else groups[:-1]
@@ -56,17 +56,6 @@ class SurfaceStatistics:
             characters=Ratio.of(group_characters, group_words),
             vocabulary=IdCounts.of(ids),
             folded=IdCounts.of(folded[folded != 0]),
-        )
-
-    def __add__(self, other: SurfaceStatistics) -> SurfaceStatistics:
-        return SurfaceStatistics(
-            self.sentences + other.sentences,
-            self.empty + other.empty,
-            self.size + other.size,
-            self.length + other.length,
-            self.characters + other.characters,
-            self.vocabulary + other.vocabulary,
-            self.folded + other.folded,
         )
 
     def figures(self) -> dict[str, Estimate]:

@@ -6,17 +6,16 @@ Texts are code points and offsets, as `paraloom.text.buffers.code_points` return
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from paraloom.core.array_types import Bools, Ids, Int32s, Ints
 from paraloom.core.kernels import kernel
-from paraloom.text.token_kernels import PRIME, START, Ids, Ints, Points, mix
+from paraloom.text.token_kernels import PRIME, START, Points, mix
 
-Flags = npt.NDArray[np.bool_]
-Numbers = npt.NDArray[np.int32]
+Numbers = Int32s
 
 
 @kernel
-def spaced_words(points: Points, offsets: Ints, white: Flags) -> tuple[Ids, Ids, Numbers, Ints]:
+def spaced_words(points: Points, offsets: Ints, white: Bools) -> tuple[Ids, Ids, Numbers, Ints]:
     """List the words of all texts."""
     capacity = (offsets[-1] - offsets[0]) // 2 + len(offsets)  # a word has a character, and white space after it
     ids, folded = np.empty(capacity, np.uint64), np.empty(capacity, np.uint64)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from paraloom.core.array_types import Floats
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.stats import Estimate, Moments
 from paraloom.evaluate.diversity.tree_index_kernels import pairs_within
@@ -16,9 +17,7 @@ from paraloom.evaluate.diversity.tree_kernels import Kind, TreeKernel, failures,
 from paraloom.evaluate.diversity.trees import Trees
 
 
-def tree_kernel_difference(
-    trees: Trees, groups: npt.ArrayLike, setting: TreeKernel | Kind = "sst"
-) -> npt.NDArray[np.float64]:
+def tree_kernel_difference(trees: Trees, groups: npt.ArrayLike, setting: TreeKernel | Kind = "sst") -> Floats:
     """Compute 100 − 100 · the mean normalized kernel over all pairs of trees of a group.
 
     Reference:
@@ -39,7 +38,7 @@ def tree_kernel_difference(
     values = kernel(trees, trees, setting, pairs=np.stack([first, second], axis=1))
     pairs = np.bincount(of, minlength=count)
     with np.errstate(invalid="ignore"):
-        differences: npt.NDArray[np.float64] = 100 - 100 * np.bincount(of, values, minlength=count) / pairs
+        differences: Floats = 100 - 100 * np.bincount(of, values, minlength=count) / pairs
     return differences
 
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from paraloom.core.array_types import Ids, Int32s, Ints
 from paraloom.core.kernels import kernel
 from paraloom.evaluate.diversity.tree_reading_kernels import Sizes
-from paraloom.text.token_kernels import PRIME, START, Ids, Ints, mix
+from paraloom.text.token_kernels import PRIME, START, mix
 
 Kinds = npt.NDArray[np.uint8]
-Indices = npt.NDArray[np.int32]
+Indices = Int32s
 NodeIndex = tuple[Ids, Kinds, Indices, Ints, Indices, Indices]
 
 PRODUCTIONS, SUBTREES = range(2)

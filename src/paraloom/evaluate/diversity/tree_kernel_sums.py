@@ -12,14 +12,13 @@ i needs them, so its own row overwrites them, and a chain of nodes needs no more
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from paraloom.core.array_types import Floats, Ids, Ints
 from paraloom.core.kernels import kernel
 from paraloom.evaluate.diversity.tree_index_kernels import LEAF, PRETERMINAL, Indices, Kinds
 from paraloom.evaluate.diversity.tree_reading_kernels import Sizes
-from paraloom.text.token_kernels import Ids, Ints
 
-Numbers = npt.NDArray[np.float64]
+Numbers = Floats
 Side = tuple[Sizes, Ints, Ids, Kinds, Indices, Ints, Indices, Indices]
 
 _ROWS = 1 << 10

@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from paraloom.core.array_types import Floats, Ints
 from paraloom.core.config import check_range
 from paraloom.core.digests import signature
 from paraloom.core.errors import ConfigError, nearest
@@ -60,7 +61,7 @@ def kernel(
     *,
     pairs: npt.ArrayLike | None = None,
     normalize: bool = True,
-) -> npt.NDArray[np.float64]:
+) -> Floats:
     """Compute the kernel of pairs of trees: K(x, y) / √(K(x, x) K(y, y)).
 
     Reference:
@@ -89,11 +90,11 @@ def kernel(
     with np.errstate(over="ignore", under="ignore"):
         product = a_own * b_own
         norm = np.where(np.isfinite(product) & (product > 0), np.sqrt(product), np.sqrt(a_own) * np.sqrt(b_own))
-    normalized: npt.NDArray[np.float64] = np.minimum(values / norm, 1.0)
+    normalized: Floats = np.minimum(values / norm, 1.0)
     return normalized
 
 
-def own_kernels(trees: Trees, setting: TreeKernel) -> npt.NDArray[np.float64]:
+def own_kernels(trees: Trees, setting: TreeKernel) -> Floats:
     """K(x, x) of each tree, float64 (n,), computed once; NaN for those that `failures` counts."""
     if setting not in trees.cache:
         able = np.flatnonzero(trees.good)
@@ -101,7 +102,7 @@ def own_kernels(trees: Trees, setting: TreeKernel) -> npt.NDArray[np.float64]:
         own[able] = _sums(trees, trees, able, able, setting)
         own[~(np.isfinite(own) & (own > 0))] = np.nan
         trees.cache[setting] = own
-    values: npt.NDArray[np.float64] = trees.cache[setting]
+    values: Floats = trees.cache[setting]
     return values
 
 
@@ -112,9 +113,7 @@ def failures(trees: Trees, setting: TreeKernel | Kind = "sst") -> dict[str, int]
     return trees.failures() | ({NO_NUMBER: other} if other else {})
 
 
-def _sums(
-    a: Trees, b: Trees, first: npt.NDArray[np.int64], second: npt.NDArray[np.int64], setting: TreeKernel
-) -> npt.NDArray[np.float64]:
+def _sums(a: Trees, b: Trees, first: Ints, second: Ints, setting: TreeKernel) -> Floats:
     a_side, b_side = _side(a, setting), _side(b, setting)
     if setting.kind == "st":
         nodes = a.sizes if setting.bare_words else count_phrases(a.sizes)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from paraloom.core.array_types import Ids, Int32s, Ints
 from paraloom.core.kernels import kernel
-from paraloom.text.token_kernels import PRIME, START, Bytes, Ids, Ints, mix, slot_of
+from paraloom.text.token_kernels import PRIME, START, Bytes, mix, slot_of
 
-Sizes = npt.NDArray[np.int32]
+Sizes = Int32s
 Reasons = npt.NDArray[np.uint8]
 
 MAX_NODES = 20_000  # Nodes of a tree: the time of a kernel grows with the product of the nodes of two trees

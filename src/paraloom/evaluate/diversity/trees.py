@@ -9,7 +9,8 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from paraloom.core.errors import ConfigError, DataError, nearest
+from paraloom.core.array_types import Bools, Ids, Int32s, Ints
+from paraloom.core.errors import ConfigError, nearest
 from paraloom.evaluate.diversity.tree_reading_kernels import GOOD, MAX_NODES, read_brackets
 from paraloom.text.buffers import Texts, text_buffers
 from paraloom.text.token_kernels import insert
@@ -32,7 +33,6 @@ REASONS = (
 """Why a text is not a tree, by the codes in `Trees.reasons`; code 0 is a tree."""
 
 _LEAVES = ("dummy", "words")
-_SHOWN = 60
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,9 +44,9 @@ class Trees:
 
     # uint64 (nodes,), the `token_hash` of each label. Words have ids of their own; with `leaves` = 'dummy' they
     # all have the same one.
-    labels: npt.NDArray[np.uint64]
-    sizes: npt.NDArray[np.int32]  # int32 (nodes,), nodes of the subtree, itself included
-    offsets: npt.NDArray[np.int64]  # int64 (n + 1,): tree k has the nodes offsets[k] to offsets[k + 1]
+    labels: Ids
+    sizes: Int32s  # int32 (nodes,), nodes of the subtree, itself included
+    offsets: Ints  # int64 (n + 1,): tree k has the nodes offsets[k] to offsets[k + 1]
     reasons: npt.NDArray[np.uint8]  # uint8 (n,), indices of `REASONS`
     leaves: Leaves = "dummy"
     cache: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
@@ -61,16 +61,16 @@ class Trees:
     def __len__(self) -> int:
         return len(self.reasons)
 
-    def __getitem__(self, i: int) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int32]]:
+    def __getitem__(self, i: int) -> tuple[Ids, Int32s]:
         """Labels and sizes of tree i, without a copy."""
         i = range(len(self))[i]
         part = slice(self.offsets[i], self.offsets[i + 1])
         return self.labels[part], self.sizes[part]
 
     @property
-    def good(self) -> npt.NDArray[np.bool_]:
+    def good(self) -> Bools:
         """bool (n,): which texts are trees."""
-        good: npt.NDArray[np.bool_] = self.reasons == GOOD
+        good: Bools = self.reasons == GOOD
         return good
 
     def failures(self) -> dict[str, int]:
@@ -79,9 +79,7 @@ class Trees:
         return {reason: int(count) for reason, count in zip(REASONS, counts, strict=True) if reason and count}
 
 
-def read_trees(
-    texts: Texts, *, leaves: Leaves = "dummy", labels: Iterable[str] | None = None, strict: bool = False
-) -> Trees:
+def read_trees(texts: Texts, *, leaves: Leaves = "dummy", labels: Iterable[str] | None = None) -> Trees:
     """Read bracketed trees, one per text, such as `(S (NP (DT The) (NN dog)) (VP (VBZ sleeps)))`.
 
     A word is text between ASCII white space in a node, without brackets of its own. A node in brackets without children
@@ -90,13 +88,10 @@ def read_trees(
     """
     if leaves not in _LEAVES:
         raise ConfigError(f"unknown leaves '{leaves}'{nearest(leaves, _LEAVES)}")
-    trees = Trees(*read_brackets(*text_buffers(texts), leaves == "dummy", _label_table(labels)), leaves)
-    if strict and not trees.good.all():
-        raise _first_error(trees, texts)
-    return trees
+    return Trees(*read_brackets(*text_buffers(texts), leaves == "dummy", _label_table(labels)), leaves)
 
 
-def _label_table(labels: Iterable[str] | None) -> npt.NDArray[np.uint64]:
+def _label_table(labels: Iterable[str] | None) -> Ids:
     """A hash table of the allowed labels; an empty one for any."""
     if labels is None:
         return np.empty(0, np.uint64)
@@ -104,14 +99,3 @@ def _label_table(labels: Iterable[str] | None) -> npt.NDArray[np.uint64]:
     table = np.zeros(1 << (2 * len(ids)).bit_length(), np.uint64)
     insert(ids, table)
     return table
-
-
-def _first_error(trees: Trees, texts: Texts) -> DataError:
-    row = int(np.argmin(trees.good))
-    text = str(texts[row])
-    shown = text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}..."
-    return DataError(
-        f"{REASONS[trees.reasons[row]]}: '{shown}'",
-        row=row + 1,
-        remedy="A tree looks like (S (NP (NN Snow)) (VP (VBZ falls))).",
-    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -109,28 +109,32 @@ def _key_of(lang: str, keys: list[str], path: str) -> str:
 def named_column(schema: pa.Schema, name: ColumnName, path: str | Path) -> Side:
     """The column with a name or a number, the field of a struct, or the language of the column `translation`."""
     names = list(schema.names)
-    if isinstance(name, int):
-        index = name - 1 if name > 0 else len(names) + name
-        if not 0 <= index < len(names):
-            raise ConfigError(f"column {name} not found; the columns are {', '.join(names)}", file=path)
-        name = names[index]
+    name = _numbered(names, name, path) if isinstance(name, int) else str(name)
     keys = translation_keys(schema)
     if name in keys and name not in names:
-        return _translation_side(str(name))
-    column, *inside = (str(name),) if name in names else path_keys(str(name))
-    kind = schema.field(column).type if column in names else None
-    for key in inside:
+        return _translation_side(name)
+    column, *inside = (name,) if name in names else path_keys(name)
+    kind: pa.DataType | None = pa.struct(schema)
+    for key in (column, *inside):
         kind = kind.field(key).type if kind is not None and key in _keys_in(kind) else None
     if kind is None:
         known = [*names, *keys, *(f"{field.name}.{key}" for field in schema for key in _keys_in(field.type))]
         raise ConfigError(
-            f"column '{name}' not found{nearest(str(name), known)}",
+            f"column '{name}' not found{nearest(name, known)}",
             file=path,
             remedy="Name the columns of the two sides: --src-column, --tgt-column.",
         )
     if not is_text(kind):
         raise DataError(f"column '{name}' must be text, got {kind}", file=path)
     return Side(column, ".".join(inside) or None)
+
+
+def _numbered(names: list[str], number: int, path: str | Path) -> str:
+    """The name of a column, counted from 1, or from the end by -1."""
+    index = number - 1 if number > 0 else len(names) + number
+    if not 0 <= index < len(names):
+        raise ConfigError(f"column {number} not found; the columns are {', '.join(names)}", file=path)
+    return names[index]
 
 
 def _keys_in(kind: pa.DataType | None) -> list[str]:
@@ -177,7 +181,7 @@ def pair_rows(
         before += batch.num_rows
 
 
-def _types(columns: Sequence[list[Any]]) -> set[type]:
+def _types(columns: Sequence[Sequence[object]]) -> set[type]:
     return {kind for column in columns for kind in set(map(type, column))}
 
 

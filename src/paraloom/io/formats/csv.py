@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 
@@ -91,6 +91,11 @@ def _layout(lines: Iterator[str]) -> tuple[list[str], str, int | None]:
         if any(widths.values()) or len(peeked) == before or enough > ROW_LINES or characters > ROW_CHARACTERS:
             break
         enough *= _PEEK_LINES
+    return peeked, *_delimiter(peeked, widths)
+
+
+def _delimiter(peeked: Sequence[str], widths: Mapping[str, Sequence[int]]) -> tuple[str, int | None]:
+    """The delimiter with which most of these lines have the same number of fields, and that number, if any."""
     candidates = []
     for delimiter, counted in widths.items():
         width, count = Counter(counted).most_common(1)[0] if counted else (0, 0)
@@ -98,9 +103,8 @@ def _layout(lines: Iterator[str]) -> tuple[list[str], str, int | None]:
             candidates.append((-count / len(counted), width, delimiter))
     if candidates:
         _, width, delimiter = min(candidates)
-        return peeked, delimiter, width
-    delimiter = next((delimiter for delimiter in _DELIMITERS if delimiter in peeked[0]), ",") if peeked else ","
-    return peeked, delimiter, None
+        return delimiter, width
+    return next((delimiter for delimiter in _DELIMITERS if peeked and delimiter in peeked[0]), ","), None
 
 
 def _widths(lines: Sequence[str], delimiter: str) -> list[int]:

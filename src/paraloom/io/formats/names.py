@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from itertools import takewhile
+from itertools import takewhile, zip_longest
 from pathlib import Path
 from typing import NamedTuple
 
@@ -53,18 +53,23 @@ def join_sides(src: str, tgt: str) -> str:
         raise ConfigError("both sides are the same file", file=src, remedy="Name the files of two sides.")
     if Path(src).is_absolute() != Path(tgt).is_absolute():
         src, tgt = str(Path(src).absolute()), str(Path(tgt).absolute())
-    folders = [path[: path.rfind("/") + 1] for path in (src, tgt)]
-    parts = [path[len(folder) :].split(".") for path, folder in zip((src, tgt), folders, strict=True)]
-    if folders[0] == folders[1] and len(parts[0]) == len(parts[1]):
-        different = [index for index, (a, b) in enumerate(zip(*parts, strict=True)) if a != b]
-        if len(different) == 1 and all(part[different[0]] for part in parts):
-            index = different[0]
-            before, after = (".".join(parts[0][part]) for part in (slice(index), slice(index + 1, None)))
-            head, tail = f"{before}." if before else "", f".{after}" if after else ""
-            return f"{folders[0]}{head}{{{parts[0][index]},{parts[1][index]}}}{tail}"
     # An absolute path must not begin with a brace: it would be taken for a relative one.
     root = "/" if src.startswith("/") else ""
-    return f"{root}{{{src[len(root) :]},{tgt[len(root) :]}}}"
+    return _with_one_part(src, tgt) or f"{root}{{{src[len(root) :]},{tgt[len(root) :]}}}"
+
+
+def _with_one_part(src: str, tgt: str) -> str | None:
+    """The name of two files that differ in one part between dots, such as PREFIX.{de,en}; else None."""
+    (*folder, name), (*other_folder, other_name) = src.rpartition("/"), tgt.rpartition("/")
+    parts, others = name.split("."), other_name.split(".")
+    different = [index for index, (a, b) in enumerate(zip_longest(parts, others)) if a != b]
+    if folder != other_folder or len(parts) != len(others) or len(different) != 1:
+        return None
+    index = different[0]
+    if not (parts[index] and others[index]):
+        return None
+    parts[index] = f"{{{parts[index]},{others[index]}}}"
+    return "".join([*folder, ".".join(parts)])
 
 
 def _language(name: str) -> str | None:

@@ -10,6 +10,7 @@ from math import ceil, log
 import numpy as np
 import numpy.typing as npt
 
+from paraloom.core.array_types import Bools, Floats, Ids, Ints
 from paraloom.core.errors import DataError
 
 FIRST_LABELS = 40
@@ -27,8 +28,6 @@ _BETS = np.array([0.8, 0.6, 0.4, 0.25, 0.1, 0.02])  # Errors that bets expect, a
 _RESERVE = 0.7  # Additional evidence, in nats, that the next labels are planned for.
 _PRIOR = 20  # Labels that the regression counts for, against those above a cut.
 _MOST_LABELS = 100_000
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -74,7 +73,7 @@ class Ranking:
         return other
 
     @cached_property
-    def depths(self) -> npt.NDArray[np.int64]:
+    def depths(self) -> Ints:
         """Numbers of rows above each cut: fixed by the scores alone, equal scores together."""
         ends = np.flatnonzero(np.append(self.scores[:-1] > self.scores[1:], True)) + 1
         rows = len(self.scores)
@@ -83,7 +82,7 @@ class Ranking:
         return np.unique(ends[np.searchsorted(ends, wanted)])
 
     @cached_property
-    def first(self) -> npt.NDArray[np.bool_]:
+    def first(self) -> Bools:
         """The rows that are labeled first: they say where to look, and do not count as evidence."""
         levels = [len(self.scores)]
         while levels[-1] // _STEP >= _FEWEST and len(levels) < _LEVELS:
@@ -99,18 +98,18 @@ class Ranking:
         return chosen
 
     @cached_property
-    def _labeled(self) -> npt.NDArray[np.int64]:
+    def _labeled(self) -> Ints:
         """The labeled rows, in the order of labeling."""
         labeled = np.flatnonzero(self.labels >= 0)
         return labeled[np.argsort(self.order[labeled], kind="stable")]
 
     @cached_property
-    def _first_unlabeled(self) -> npt.NDArray[np.uint64]:
+    def _first_unlabeled(self) -> Ids:
         """Least random number of an unlabeled row, of the rows up to each."""
         highest = np.iinfo(np.uint64).max
         return np.minimum.accumulate(np.where(self.labels < 0, self.order, highest))
 
-    def sample(self, depth: int) -> npt.NDArray[np.int64]:
+    def sample(self, depth: int) -> Ints:
         """The labeled rows that are a random sample of the best `depth`, in the order of labeling."""
         labeled = self._labeled
         return labeled[(labeled < depth) & (self.order[labeled] < self._first_unlabeled[depth - 1])]
@@ -120,7 +119,7 @@ class Ranking:
         rows = self.sample(depth)
         return log_capital(self.labels[rows], depth, precision, counted=~self.first[rows])
 
-    def expected(self, chosen: npt.NDArray[np.bool_]) -> Floats:
+    def expected(self, chosen: Bools) -> Floats:
         """Expected precision above each cut, by a logistic regression on the rank of the chosen labeled rows."""
         return _precision_curve(np.flatnonzero(chosen), self.labels[chosen], len(self.scores), self.depths)
 
@@ -164,7 +163,7 @@ def certified_cut(ranking: Ranking, precision: float, confidence: float = 0.95) 
     return CertifiedCut(None, depth, len(rows), right, more, threshold)
 
 
-def next_to_label(ranking: Ranking, precision: float, confidence: float = 0.95) -> npt.NDArray[np.int64]:
+def next_to_label(ranking: Ranking, precision: float, confidence: float = 0.95) -> Ints:
     """Choose the rows that are labeled next, by their positions in what the ranking was made of, in random order."""
     unlabeled = ranking.labels < 0
     waiting = ranking.first & unlabeled
@@ -173,7 +172,7 @@ def next_to_label(ranking: Ranking, precision: float, confidence: float = 0.95) 
         waiting[_depth_to_label(ranking, precision, log(1 / (1 - confidence))) :] = False
     chosen = np.flatnonzero(waiting)
     chosen = chosen[np.argsort(ranking.order[chosen], kind="stable")][: max(FIRST_LABELS, NEXT_LABELS)]
-    positions: npt.NDArray[np.int64] = ranking.by_rank[chosen]
+    positions: Ints = ranking.by_rank[chosen]
     return positions
 
 
@@ -204,9 +203,7 @@ def _depth_to_label(ranking: Ranking, precision: float, need: float) -> int:
     return int(depths[start])
 
 
-def log_capital(
-    labels: npt.ArrayLike, rows: int, precision: float, counted: npt.NDArray[np.bool_] | None = None
-) -> float:
+def log_capital(labels: npt.ArrayLike, rows: int, precision: float, counted: Bools | None = None) -> float:
     """Logarithm of the highest capital that bets reach on labels drawn without replacement, of 1 at the start.
 
     Each bet is the ratio of the probabilities of a label: by a higher precision, and if as few of all rows are right as
@@ -250,9 +247,7 @@ def _features(rank: npt.ArrayLike, rows: int) -> Floats:
     return np.stack([np.ones_like(part), np.log(part), part], axis=1)
 
 
-def _precision_curve(
-    rank: npt.NDArray[np.int64], labels: npt.NDArray[np.int8], rows: int, depths: npt.NDArray[np.int64]
-) -> Floats:
+def _precision_curve(rank: Ints, labels: npt.NDArray[np.int8], rows: int, depths: Ints) -> Floats:
     """Precision above each depth by a regularized logistic regression on the rank and its logarithm."""
     from scipy.special import expit
 

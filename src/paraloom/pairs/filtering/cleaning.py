@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow.compute as pc
 
+from paraloom.core.array_types import Bools, Ints
 from paraloom.core.config import Config, check_range
 from paraloom.core.errors import ConfigError
 from paraloom.core.lazy import late
@@ -67,8 +68,8 @@ def line_faults(sides: Mapping[str, Texts], rules: CleaningRules) -> npt.NDArray
     Reference:
         Burchell, Birch and Heafield 2022 (BBH22), §3.
     """
-    tests: list[tuple[npt.NDArray[np.bool_], str]] = []
-    counts: list[npt.NDArray[np.int64]] = []
+    tests: list[tuple[Bools, str]] = []
+    counts: list[Ints] = []
     normalized = {name: normalize(texts) for name, texts in sides.items()}
     for name, texts in normalized.items():
         points = code_points(texts)
@@ -97,9 +98,7 @@ def line_faults(sides: Mapping[str, Texts], rules: CleaningRules) -> npt.NDArray
     return faults
 
 
-def _letter_tests(
-    name: str, points: Points, words: npt.NDArray[np.int64], rules: CleaningRules
-) -> list[tuple[npt.NDArray[np.bool_], str]]:
+def _letter_tests(name: str, points: Points, words: Ints, rules: CleaningRules) -> list[tuple[Bools, str]]:
     white, letter = white_table()[points[0]], class_table()[points[0]] == LETTER
     tests = []
     if rules.min_alphabetic_words:
@@ -115,8 +114,8 @@ def _letter_tests(
     return tests
 
 
-def _count(points: Points, mask: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
+def _count(points: Points, mask: Bools) -> Ints:
     """Number of characters of each text for which the mask is true: int64 (n,)."""
     sums = np.concatenate([[0], np.cumsum(mask, dtype=np.int64)])
-    counts: npt.NDArray[np.int64] = sums[points[1][1:]] - sums[points[1][:-1]]
+    counts: Ints = sums[points[1][1:]] - sums[points[1][:-1]]
     return counts

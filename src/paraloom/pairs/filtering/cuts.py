@@ -11,13 +11,14 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paraloom.core.array_types import Bools, Floats, Ids, Ints
 from paraloom.io.database import sql, sql_list, sql_text
 from paraloom.pairs.filtering.expressions import evaluate_sql
 
 SortKey: TypeAlias = tuple[float, int]
 """Sort key of rows: a value, then a hash that breaks ties."""
 
-SortKeys: TypeAlias = tuple[npt.NDArray[np.float64], npt.NDArray[np.uint64]]
+SortKeys: TypeAlias = tuple[Floats, Ids]
 """Sort keys of m rows: values float64 (m,) and hashes uint64 (m,)."""
 
 ROW_ID_COLUMNS = ("pair_id", "rank", "src", "tgt", "doc_id", "sent_id")
@@ -48,7 +49,7 @@ class Cut:
         lower, upper = ((float(b[0]), int(b[1])) if (b := values[key]) else None for key in ("lower", "upper"))
         return cls(by=values["by"], seed=values["seed"], lower=lower, upper=upper)
 
-    def contains(self, batch: pa.RecordBatch) -> npt.NDArray[np.bool_]:
+    def contains(self, batch: pa.RecordBatch) -> Bools:
         """Find the rows inside the cut."""
         value, tiebreak = sort_keys(batch, self.by, self.seed)
         inside = ~np.isnan(value)
@@ -95,12 +96,14 @@ def find_cut(
 
 def sort_keys(batch: pa.RecordBatch, by: str, seed: int) -> SortKeys:
     """Sort keys of the rows of a batch."""
-    if by:
-        value = pc.cast(batch.column(by), pa.float64(), safe=False).to_numpy(zero_copy_only=False)
-        value = np.where(np.isfinite(value), value, np.nan)
-    else:
-        value = np.zeros(batch.num_rows)
+    value = score_values(batch, by) if by else np.zeros(batch.num_rows)
     return value, row_hashes(batch, ROW_ID_COLUMNS, seed)
+
+
+def score_values(batch: pa.RecordBatch, by: str) -> Floats:
+    """The values of a score, NaN where it is undefined."""
+    value = pc.cast(batch.column(by), pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+    return np.where(np.isfinite(value), value, np.nan)
 
 
 def nth_smallest(read: Callable[[], Iterable[SortKeys]], n: int, *, max_in_memory: int = _IN_MEMORY) -> SortKey:
@@ -139,7 +142,7 @@ def nth_smallest(read: Callable[[], Iterable[SortKeys]], n: int, *, max_in_memor
     return float(value[index]), int(tiebreak[index])
 
 
-def _smallest(chunks: Iterable[SortKeys], n: int) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.uint64], int]:
+def _smallest(chunks: Iterable[SortKeys], n: int) -> tuple[Floats, Ids, int]:
     """The n smallest sort keys in order, or all of fewer, and the number of all keys; holds twice as many at most."""
     kept: list[SortKeys] = [(np.empty(0), np.empty(0, np.uint64))]
     total = waiting = 0
@@ -163,7 +166,7 @@ def _sorted_keys(chunks: Sequence[SortKeys], n: int) -> SortKeys:
     return value[order], tiebreak[order]
 
 
-def row_hashes(batch: pa.RecordBatch, columns: Sequence[str], seed: int) -> npt.NDArray[np.uint64]:
+def row_hashes(batch: pa.RecordBatch, columns: Sequence[str], seed: int) -> Ids:
     """Hash the rows of a batch by some columns."""
     rows = batch.select([name for name in columns if name in batch.schema.names])
     # SQL does not tell names apart by case.
@@ -175,19 +178,19 @@ def row_hashes(batch: pa.RecordBatch, columns: Sequence[str], seed: int) -> npt.
     return np.asarray(hashes, np.uint64)
 
 
-def _sortable_words(value: npt.NDArray[np.float64], tiebreak: npt.NDArray[np.uint64]) -> Sequence[npt.NDArray[Any]]:
+def _sortable_words(value: Floats, tiebreak: Ids) -> Sequence[npt.NDArray[Any]]:
     """Both parts of the keys as unsigned integers in the same order; adding 0.0 turns -0.0 into 0.0."""
     bits = (value + 0.0).view(np.uint64)
     negative = (bits >> np.uint64(63)).astype(bool)
     return np.where(negative, ~bits, bits | np.uint64(1 << 63)), tiebreak
 
 
-def _digit(words: Sequence[npt.NDArray[np.uint64]], index: int) -> npt.NDArray[np.int64]:
+def _digit(words: Sequence[Ids], index: int) -> Ints:
     shift = np.uint64(64 - _DIGIT_BITS * (index % _DIGITS + 1))
     return ((words[index // _DIGITS] >> shift) & np.uint64((1 << _DIGIT_BITS) - 1)).astype(np.int64)
 
 
-def _begins_with(words: Sequence[npt.NDArray[np.uint64]], prefix: Sequence[int]) -> npt.NDArray[np.bool_]:
+def _begins_with(words: Sequence[Ids], prefix: Sequence[int]) -> Bools:
     begins = np.ones(len(words[0]), bool)
     for index, digit in enumerate(prefix):
         begins &= _digit(words, index) == digit

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from paraloom.core.array_types import Bools, Ids, Ints
 from paraloom.core.kernels import kernel
-from paraloom.text.token_kernels import EMPTY_SLOT, PRIME, START, Bytes, Ids, Ints, mix, slot_of
+from paraloom.text.token_kernels import EMPTY_SLOT, PRIME, START, Bytes, mix, slot_of
 
 Sketches = npt.NDArray[np.uint32]
-Flags = npt.NDArray[np.bool_]
 
 _EMPTY_TEXT = np.uint32(0xFFFFFFFF)
 
@@ -75,7 +75,7 @@ def earlier_rows(entries: Ids, limit: int, table: Ids) -> Ints:
 
 
 @kernel
-def letters_and_digits(data: Bytes, offsets: Ints) -> tuple[Bytes, Ints, Flags]:
+def letters_and_digits(data: Bytes, offsets: Ints) -> tuple[Bytes, Ints, Bools]:
     """ASCII texts in which other characters are replaced by single blanks, none at the ends; others are left empty.
 
     Returns: the texts as bytes and offsets, and which ones are ASCII.

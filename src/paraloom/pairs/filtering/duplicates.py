@@ -19,12 +19,14 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paraloom.core.array_types import Bools, Ids, Ints
 from paraloom.core.config import Config, check_range
 from paraloom.core.errors import ConfigError
 from paraloom.core.lazy import late
 from paraloom.core.progress import progress
 from paraloom.io.atomic import atomic_write
 from paraloom.pairs.filtering.cuts import ROW_ID_COLUMNS
+from paraloom.text.hashing import find_ids
 
 if TYPE_CHECKING:
     from paraloom.text.buffers import Texts
@@ -85,8 +87,8 @@ def sketches(texts: Texts, *, plain: bool = False) -> npt.NDArray[np.uint32]:
 class Duplicates(NamedTuple):
     """The near-duplicates of a corpus; rows are known by a hash of their ids and texts, equal rows by the same one."""
 
-    hashes: npt.NDArray[np.uint64]
-    repeated: npt.NDArray[np.uint64]
+    hashes: Ids
+    repeated: Ids
     columns: tuple[str, ...]
     rows: int
     total: int = 0
@@ -118,15 +120,15 @@ def find_duplicates(
     return listed_duplicates(sketched.hashes, duplicate, config.columns)
 
 
-def listed_duplicates(file: Path, duplicate: npt.NDArray[np.bool_], columns: tuple[str, ...]) -> Duplicates:
+def listed_duplicates(file: Path, duplicate: Bools, columns: tuple[str, ...]) -> Duplicates:
     """The rows that are marked, by their hashes, which a file has in order, and which may be larger than memory."""
     dropped = np.unique(np.concatenate([_NONE, *(chunk[duplicate[part]] for part, chunk in _chunks(file))]))
     others = (chunk[~duplicate[part]] for part, chunk in _chunks(file))
-    repeated = np.unique(np.concatenate([_NONE, *(chunk[_contains(dropped, chunk)] for chunk in others)]))
+    repeated = np.unique(np.concatenate([_NONE, *(chunk[find_ids(dropped, chunk)[0]] for chunk in others)]))
     return Duplicates(dropped, repeated, columns, len(duplicate), int(duplicate.sum()))
 
 
-def later_rows(first: npt.NDArray[np.int64], second: npt.NDArray[np.int64], rows: int) -> npt.NDArray[np.bool_]:
+def later_rows(first: Ints, second: Ints, rows: int) -> Bools:
     """The rows that are similar to an earlier one that is not one of them, of pairs of an earlier and a later row."""
     later = np.zeros(rows, np.bool_)
     order = np.lexsort((first, second))
@@ -185,7 +187,7 @@ class _Sketched:
             path.write_text(json.dumps(self.rows), encoding="utf-8")
         self._saved = self.rows
 
-    def candidates(self, limit: int) -> Iterator[npt.NDArray[np.int64]]:
+    def candidates(self, limit: int) -> Iterator[Ints]:
         """Rows that share a band with an earlier row, and the first that has it, if few bits differ: int64 (m, 2)."""
         table = np.zeros((1 << min(self.rows, _TABLE_ROWS).bit_length(), 3), np.uint64)
         with progress("comparing", self.rows * len(self._bands)) as advance:
@@ -212,7 +214,7 @@ class _Sketched:
         return parts
 
 
-def _chunks(path: Path, dtype: npt.DTypeLike = np.uint64) -> Iterator[tuple[slice, npt.NDArray[np.uint64]]]:
+def _chunks(path: Path, dtype: npt.DTypeLike = np.uint64) -> Iterator[tuple[slice, Ids]]:
     with path.open("rb") as file:
         start = 0
         while len(chunk := np.fromfile(file, dtype, _CHUNK_ROWS)):
@@ -220,14 +222,14 @@ def _chunks(path: Path, dtype: npt.DTypeLike = np.uint64) -> Iterator[tuple[slic
             start += len(chunk)
 
 
-def first_copies(batches: Iterable[pa.RecordBatch], duplicates: Duplicates) -> Iterator[npt.NDArray[np.bool_]]:
+def first_copies(batches: Iterable[pa.RecordBatch], duplicates: Duplicates) -> Iterator[Bools]:
     """Find the rows to keep among those that are repeated: the first one of each."""
     seen = np.zeros(len(duplicates.repeated), np.bool_)
     for batch in batches:
         first = np.zeros(batch.num_rows, np.bool_)
         if len(seen):
             hashes = text_hashes(batch, duplicates.columns)
-            repeated = np.flatnonzero(_contains(duplicates.repeated, hashes))
+            repeated = np.flatnonzero(find_ids(duplicates.repeated, hashes)[0])
             positions, indices = np.unique(np.searchsorted(duplicates.repeated, hashes[repeated]), return_index=True)
             new = ~seen[positions]
             first[repeated[indices[new]]] = True
@@ -235,36 +237,25 @@ def first_copies(batches: Iterable[pa.RecordBatch], duplicates: Duplicates) -> I
         yield first
 
 
-def is_duplicate(
-    batch: pa.RecordBatch, duplicates: Duplicates, first: npt.NDArray[np.bool_] | None = None
-) -> npt.NDArray[np.bool_]:
+def is_duplicate(batch: pa.RecordBatch, duplicates: Duplicates, first: Bools | None = None) -> Bools:
     """Look up rows among those that `find_duplicates` found."""
-    listed = _contains(duplicates.hashes, text_hashes(batch, duplicates.columns))
+    listed, _ = find_ids(duplicates.hashes, text_hashes(batch, duplicates.columns))
     return listed if first is None else listed & ~first
 
 
-def _contains(known: npt.NDArray[np.uint64], hashes: npt.NDArray[np.uint64]) -> npt.NDArray[np.bool_]:
-    """True where the hash is in an ascending array."""
-    if not len(known):
-        return np.zeros(len(hashes), np.bool_)
-    positions = np.minimum(np.searchsorted(known, hashes), len(known) - 1)
-    contained: npt.NDArray[np.bool_] = known[positions] == hashes
-    return contained
-
-
-def text_hashes(batch: pa.RecordBatch, columns: Sequence[str]) -> npt.NDArray[np.uint64]:
+def text_hashes(batch: pa.RecordBatch, columns: Sequence[str]) -> Ids:
     """A hash of the id and the texts of each row."""
     known = set(batch.schema.names)
     names = [name for name in dict.fromkeys([*ROW_ID_COLUMNS, *columns]) if name in known]
     texts = [pc.fill_null(batch.column(name).cast(pa.large_string()), "") for name in names]
     data, offsets = text_buffers(pc.binary_join_element_wise(*texts, pa.scalar("\x1f", pa.large_string())))
-    hashes: npt.NDArray[np.uint64] = hash_spans(data, offsets[:-1], offsets[1:])
+    hashes: Ids = hash_spans(data, offsets[:-1], offsets[1:])
     return hashes
 
 
-def sketch_bands(rows: npt.NDArray[np.uint32], similarity: float) -> npt.NDArray[np.uint64]:
+def sketch_bands(rows: npt.NDArray[np.uint32], similarity: float) -> Ids:
     """Hashes of parts of each sketch, of which two texts of this similarity share one: uint64 (n, bands)."""
-    bands: npt.NDArray[np.uint64] = hash_bands(rows, _band_width(similarity))
+    bands: Ids = hash_bands(rows, _band_width(similarity))
     return bands
 
 

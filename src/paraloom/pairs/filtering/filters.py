@@ -11,24 +11,24 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paraloom.core.array_types import Bools, Ids
 from paraloom.core.config import Config, check_range
 from paraloom.core.errors import ConfigError
 from paraloom.core.reasons import DISTINCT, not_best, not_sampled
 from paraloom.core.schema import with_reasons
 from paraloom.io.database import sql
-from paraloom.pairs.filtering.cuts import ROW_ID_COLUMNS, Cut, find_cut, row_hashes
+from paraloom.pairs.filtering.cuts import ROW_ID_COLUMNS, Cut, find_cut, row_hashes, score_values
 from paraloom.pairs.filtering.expressions import check_columns, condition, evaluate, evaluate_sql
-from paraloom.pairs.filtering.promised_precision import PromisedCut, Target, promised_cut, score_values
+from paraloom.pairs.filtering.promised_precision import PromisedCut, Target, promised_cut
 from paraloom.pairs.scoring.table import COLUMNS, missing_column
+from paraloom.text.hashing import find_ids
 
 DECIDING = ("judge", "p_paraphrase")
 """Scores that a precision is promised by, the better one first."""
 
-Flags: TypeAlias = npt.NDArray[np.bool_]
 
 ReadColumns: TypeAlias = Callable[[Sequence[str]], Iterable[pa.RecordBatch]]
 """Returns the batches of a corpus with the named columns, from the start each time; `Corpus.batches` is one."""
@@ -141,7 +141,7 @@ class Criteria(Config):
 
 
 def survey(
-    criteria: Criteria, schema: pa.Schema, read: ReadColumns, seed: int = 0, flags: Flags | None = None
+    criteria: Criteria, schema: pa.Schema, read: ReadColumns, seed: int = 0, flags: Bools | None = None
 ) -> dict[str, Any]:
     """Compute what `select` must know about the whole corpus: the cuts of a best share, a decile or a sample.
 
@@ -182,7 +182,7 @@ def survey(
     return cuts
 
 
-def best_of_sources(criteria: Criteria, batches: Iterable[pa.RecordBatch]) -> Flags | None:
+def best_of_sources(criteria: Criteria, batches: Iterable[pa.RecordBatch]) -> Bools | None:
     """Flags bool `(rows,)` of the best `per_source` rows of each source that meet `where`; None if it is 0."""
     if not criteria.per_source:
         return None
@@ -196,9 +196,9 @@ def best_of_sources(criteria: Criteria, batches: Iterable[pa.RecordBatch]) -> Fl
             new[0], last = ids[0].as_py() != last, ids[-1].as_py()
         sources.append(count + np.cumsum(new))
         count += int(new.sum())
-        value = pc.cast(batch.column(criteria.by), pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+        value = score_values(batch, criteria.by)
         kept = select(condition_only, batch).column("keep").to_numpy(zero_copy_only=False)
-        values.append(np.where(kept & np.isfinite(value), -value if criteria.prefers_highest() else value, np.inf))
+        values.append(np.where(kept & ~np.isnan(value), -value if criteria.prefers_highest() else value, np.inf))
     source, rank_by = np.concatenate(sources), np.concatenate(values)
     order = np.lexsort((rank_by, source))
     starts = np.flatnonzero(np.diff(source[order], prepend=0))
@@ -208,7 +208,7 @@ def best_of_sources(criteria: Criteria, batches: Iterable[pa.RecordBatch]) -> Fl
     return flags & np.isfinite(rank_by)
 
 
-def _with_best(batches: Iterable[pa.RecordBatch], flags: Flags | None) -> Iterator[tuple[pa.RecordBatch, Flags | None]]:
+def _with_best(batches: Iterable[pa.RecordBatch], flags: Bools | None) -> Iterator[tuple[pa.RecordBatch, Bools | None]]:
     """Batches, each with its part of `best_of_sources`."""
     at = 0
     for batch in batches:
@@ -259,14 +259,14 @@ def check(criteria: Criteria, schema: pa.Schema) -> None:
 
 
 def select(
-    criteria: Criteria, batch: pa.RecordBatch, cuts: Mapping[str, Any] | None = None, best: Flags | None = None
+    criteria: Criteria, batch: pa.RecordBatch, cuts: Mapping[str, Any] | None = None, best: Bools | None = None
 ) -> pa.RecordBatch:
     """Mark the rows of a batch that meet all criteria; `best` is its part of `best_of_sources`."""
     cuts = cuts or {}
     kept = np.ones(batch.num_rows, bool)
     reason = np.full(batch.num_rows, None, object)
 
-    def reject(rows: npt.NDArray[np.bool_], why: str) -> None:
+    def reject(rows: Bools, why: str) -> None:
         reason[kept & rows] = why
         kept[rows] = False
 
@@ -276,8 +276,7 @@ def select(
             reject(pc.is_null(holds).to_numpy(zero_copy_only=False), f"undefined: {clause}")
             reject(~pc.fill_null(holds, True).to_numpy(zero_copy_only=False), f"not: {clause}")
     if best is not None:
-        value = pc.cast(batch.column(criteria.by), pa.float64(), safe=False).to_numpy(zero_copy_only=False)
-        reject(~np.isfinite(value), f"undefined: {criteria.by}")
+        reject(np.isnan(score_values(batch, criteria.by)), f"undefined: {criteria.by}")
         reject(~best, not_best(criteria.per_source, criteria.by))
     if "repeats" in cuts:
         reject(is_repeat(batch, cuts["repeats"]), f"not: {DISTINCT}")
@@ -286,8 +285,7 @@ def select(
             part = f"in decile {criteria.decile}"
         else:
             part = f"among the {'highest' if criteria.prefers_highest() else 'lowest'} {criteria.top:.4g}"
-        value = pc.cast(batch.column(criteria.by), pa.float64(), safe=False).to_numpy(zero_copy_only=False)
-        reject(~np.isfinite(value), f"undefined: {criteria.by}")
+        reject(np.isnan(score_values(batch, criteria.by)), f"undefined: {criteria.by}")
         reject(~Cut.from_json(cuts["rank"]).contains(batch), f"not: {part} by {criteria.by}")
     if "precision" in cuts:
         promised = PromisedCut.from_json(cuts["precision"])
@@ -368,9 +366,6 @@ def _parts(criteria: Criteria) -> Iterator[tuple[str, dict[str, Any]]]:
         yield f"sample of {criteria.sample:g}", {"sample": criteria.sample}
 
 
-Hashes = npt.NDArray[np.uint64]
-
-
 def find_repeats(batches: Iterable[pa.RecordBatch], seed: int) -> dict[str, Any]:
     """For each repeated pair the row to keep, the one of the smallest hash; memory is 16 bytes a row."""
     none = np.zeros(0, np.uint64)
@@ -384,28 +379,25 @@ def find_repeats(batches: Iterable[pa.RecordBatch], seed: int) -> dict[str, Any]
     return {"seed": seed, "pairs": _packed(pairs[repeated]), "rows": _packed(rows[repeated])}
 
 
-def is_repeat(batch: pa.RecordBatch, repeats: dict[str, Any]) -> npt.NDArray[np.bool_]:
+def is_repeat(batch: pa.RecordBatch, repeats: dict[str, Any]) -> Bools:
     """The rows whose pair another row stands for."""
     known, kept = _unpacked(repeats["pairs"]), _unpacked(repeats["rows"])
     if not len(known):
         return np.zeros(batch.num_rows, np.bool_)
-    pairs = _pair_hashes(batch)
-    places = np.minimum(np.searchsorted(known, pairs), len(known) - 1)
-    others = kept[places] != row_hashes(batch, ROW_ID_COLUMNS, repeats["seed"])
-    repeat: npt.NDArray[np.bool_] = (known[places] == pairs) & others
-    return repeat
+    repeated, places = find_ids(known, _pair_hashes(batch))
+    return repeated & (kept[places] != row_hashes(batch, ROW_ID_COLUMNS, repeats["seed"]))
 
 
-def _pair_hashes(batch: pa.RecordBatch) -> Hashes:
+def _pair_hashes(batch: pa.RecordBatch) -> Ids:
     sides = [sql(r"lower(trim(regexp_replace(coalesce({}, ''), '\s+', ' ', 'g')))", name) for name in ("src", "tgt")]
     hashed = sql("md5_number_lower(concat_ws(chr(31), least({0}, {1}), greatest({0}, {1})))", *sides)
     return np.asarray(evaluate_sql(batch.select(["src", "tgt"]), hashed).column(0), np.uint64)
 
 
-def _packed(hashes: Hashes) -> str:
+def _packed(hashes: Ids) -> str:
     return b64encode(hashes.astype("<u8").tobytes()).decode()
 
 
 @lru_cache(maxsize=8)
-def _unpacked(text: str) -> Hashes:
+def _unpacked(text: str) -> Ids:
     return np.frombuffer(b64decode(text), "<u8").astype(np.uint64)

@@ -10,9 +10,11 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paraloom.core.array_types import Bools, Ids, Ints
 from paraloom.core.lazy import late
 from paraloom.text import token_kernels as kernels
 from paraloom.text.buffers import Texts, string_array, text_buffers
+from paraloom.text.hashing import find_ids
 from paraloom.text.ngrams import ngrams
 from paraloom.text.normalize import lowercase, normalize
 from paraloom.text.tokens import token_hash, tokenize
@@ -30,40 +32,31 @@ NEAR = 0.5
 ORDERS = (13, 8)
 """Words in a row that a training text and a test text must not share: the rules of GPT-3 and of PaLM."""
 
-Bools = npt.NDArray[np.bool_]
-
 
 class _Keys:
     """A set of 64-bit keys, and which of them were looked up."""
 
-    def __init__(self, keys: Iterable[npt.NDArray[np.uint64]]) -> None:
+    def __init__(self, keys: Iterable[Ids]) -> None:
         self.keys = np.unique(np.concatenate([np.empty(0, np.uint64), *keys]))
         self.met = np.zeros(len(self.keys), np.bool_)
 
-    def find(self, keys: npt.NDArray[np.uint64]) -> tuple[Bools, npt.NDArray[np.intp]]:
-        """Whether each key is in the set, and its position if it is."""
-        if not len(self.keys):
-            return np.zeros(len(keys), np.bool_), np.zeros(len(keys), np.intp)
-        places = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
-        return self.keys[places] == keys, places
-
-    def look_up(self, keys: npt.NDArray[np.uint64]) -> Bools:
+    def look_up(self, keys: Ids) -> Bools:
         """Whether each key is in the set, remembered."""
-        known, places = self.find(keys)
+        known, places = find_ids(self.keys, keys)
         self.met[places[known]] = True
         return known
 
-    def was_met(self, keys: npt.NDArray[np.uint64]) -> Bools:
+    def was_met(self, keys: Ids) -> Bools:
         """Whether each key of the set was looked up."""
-        known, places = self.find(keys)
+        known, places = find_ids(self.keys, keys)
         return known & self.met[places] if len(self.met) else known
 
 
 class _Features(NamedTuple):
     """What texts are compared by: a hash of each, n-grams of words by order, and MinHash sketches."""
 
-    hashes: npt.NDArray[np.uint64]
-    grams: tuple[tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64]], ...]
+    hashes: Ids
+    grams: tuple[tuple[Ids, Ints], ...]
     sketches: npt.NDArray[np.uint32]
 
 
@@ -98,7 +91,7 @@ class HeldOut:
         self._starts = np.concatenate([[0], np.cumsum(firsts)]).astype(np.int32)
 
     @property
-    def hashes(self) -> npt.NDArray[np.uint64]:
+    def hashes(self) -> Ids:
         """Hashes of the texts, ascending."""
         return self._equal.keys
 
@@ -135,14 +128,14 @@ class HeldOut:
         return _Features(hashes, tuple((of.ids, of.offsets) for of in grams), sketches(plain, plain=True))
 
 
-def _any(near: Bools, offsets: npt.NDArray[np.int64]) -> Bools:
+def _any(near: Bools, offsets: Ints) -> Bools:
     """Whether any item of each list was near."""
     counts = np.concatenate([[0], np.cumsum(near)])
     some: Bools = counts[offsets[1:]] > counts[offsets[:-1]]
     return some
 
 
-def _levels(near: list[Bools], hashes: npt.NDArray[np.uint64]) -> npt.NDArray[np.int8]:
+def _levels(near: list[Bools], hashes: Ids) -> npt.NDArray[np.int8]:
     levels = np.zeros(len(hashes), np.int8)
     for level in range(len(near), 0, -1):
         levels[near[level - 1] & (hashes != _EMPTY)] = level
@@ -166,10 +159,10 @@ def without_punctuation(texts: Texts) -> pa.Array:
     return pc.replace_with_mask(plain, others, pc.utf8_trim(words, characters=" "))
 
 
-def _hashes(plain: pa.Array) -> npt.NDArray[np.uint64]:
+def _hashes(plain: pa.Array) -> Ids:
     """A hash of each text: uint64 (n,); 0 for a text without words."""
     data, offsets = text_buffers(plain)
-    hashes: npt.NDArray[np.uint64] = kernels.hash_spans(data, offsets[:-1], offsets[1:])
+    hashes: Ids = kernels.hash_spans(data, offsets[:-1], offsets[1:])
     return np.where(np.diff(offsets) > 0, np.where(hashes == _EMPTY, 1, hashes), _EMPTY).astype(np.uint64)
 
 

@@ -10,8 +10,8 @@ from hashlib import blake2b
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
+from paraloom.core.array_types import Ids
 from paraloom.core.errors import DataError
 from paraloom.io.atomic import atomic_write
 from paraloom.io.sheets import read_sheet, sheet_lines
@@ -49,7 +49,7 @@ class Judgments:
         return f"raters agree on {self.agreed:,} of {self.compared:,} pairs; {self.ties:,} ties count as wrong"
 
 
-def pair_keys(references: Iterable[str | None], translations: Iterable[str | None]) -> npt.NDArray[np.uint64]:
+def pair_keys(references: Iterable[str | None], translations: Iterable[str | None]) -> Ids:
     """A number for each pair, which follows from both texts alone, whatever the spaces: its place in a random order."""
     digests = (
         blake2b(f"{one_line(a)}\t{one_line(b)}".encode(errors="surrogatepass"), digest_size=8).digest()

@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from paraloom.core.array_types import Bools, Ids
 from paraloom.core.errors import DataError
 from paraloom.pairs.filtering.certified_cut import (
     FIRST_LABELS,
@@ -21,7 +20,9 @@ from paraloom.pairs.filtering.certified_cut import (
     fewest_labels,
     next_to_label,
 )
+from paraloom.pairs.filtering.cuts import score_values
 from paraloom.pairs.filtering.judgments import Judgments, pair_keys, read_judgments
+from paraloom.text.hashing import find_ids
 
 _SIDES = ("src", "tgt")
 
@@ -64,12 +65,12 @@ class PromisedCut:
         """The condition for the score."""
         return condition_text(self.by, self.highest, self.threshold)
 
-    def contains(self, batch: pa.RecordBatch) -> npt.NDArray[np.bool_]:
+    def contains(self, batch: pa.RecordBatch) -> Bools:
         """Find the rows whose score is good enough."""
         value = score_values(batch, self.by)
         return value >= self.threshold if self.highest else value <= self.threshold
 
-    def labeled_wrong(self, batch: pa.RecordBatch) -> npt.NDArray[np.bool_]:
+    def labeled_wrong(self, batch: pa.RecordBatch) -> Bools:
         """Find the rows that are labeled wrong."""
         return np.isin(_keys(batch), np.array(self.wrong, np.uint64))
 
@@ -77,12 +78,6 @@ class PromisedCut:
 def condition_text(by: str, highest: bool, threshold: float) -> str:
     """The condition that a score is good enough."""
     return f"{by} {'>=' if highest else '<='} {threshold:.6g}"
-
-
-def score_values(batch: pa.RecordBatch, by: str) -> npt.NDArray[np.float64]:
-    """The values of a score, NaN where it is undefined."""
-    value = pc.cast(batch.column(by), pa.float64(), safe=False).to_numpy(zero_copy_only=False)
-    return np.where(np.isfinite(value), value, np.nan)
 
 
 def promised_cut(batches: Iterable[pa.RecordBatch], target: Target) -> PromisedCut:
@@ -126,13 +121,11 @@ def pairs_to_label(read: Callable[[], Iterable[pa.RecordBatch]], target: Target)
     return [texts[key] for key in chosen.tolist()]
 
 
-def _keys(batch: pa.RecordBatch) -> npt.NDArray[np.uint64]:
+def _keys(batch: pa.RecordBatch) -> Ids:
     return pair_keys(*(batch.column(side).to_pylist() for side in _SIDES))
 
 
-def _ranking(
-    batches: Iterable[pa.RecordBatch], target: Target, labels: dict[int, int]
-) -> tuple[Ranking, npt.NDArray[np.uint64]]:
+def _ranking(batches: Iterable[pa.RecordBatch], target: Target, labels: dict[int, int]) -> tuple[Ranking, Ids]:
     """The distinct pairs with a defined score; of copies the one with the best score."""
     values, keys = [np.zeros(0)], [np.zeros(0, np.uint64)]
     for batch in batches:
@@ -148,19 +141,18 @@ def _ranking(
     value, key = value[order], key[order]
     known = np.full(len(key), -1, np.int8)
     labeled = np.array(sorted(labels), np.uint64)
-    rows = np.minimum(np.searchsorted(key, labeled), len(key) - 1)
-    present = key[rows] == labeled
+    present, rows = find_ids(key, labeled)
     known[rows[present]] = [labels[int(number)] for number in labeled[present]]
     return Ranking(value, key, known), key
 
 
-def _unused(judgments: Judgments, keys: npt.NDArray[np.uint64]) -> str:
+def _unused(judgments: Judgments, keys: Ids) -> str:
     """How many labels are of other pairs; '' if none is."""
     others = len(judgments.labels) - int(np.isin(np.array(list(judgments.labels), np.uint64), keys).sum())
     return f"{others:,} of {len(judgments.labels):,} labeled pairs are not among these, and do not count" * bool(others)
 
 
-def _check_match(judgments: Judgments, keys: npt.NDArray[np.uint64], target: Target) -> None:
+def _check_match(judgments: Judgments, keys: Ids, target: Target) -> None:
     """Refuse labels most of which are of other pairs."""
     labeled = np.array(list(judgments.labels), np.uint64)
     others = labeled[~np.isin(labeled, keys)]

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from paraloom.core.array_types import Float32s
 from paraloom.core.errors import MissingExtraError, ModelError
 from paraloom.io.atomic import atomic_write
 from paraloom.pairs.judging.network import OUTPUTS, JudgeNetwork, JudgeShape
@@ -73,16 +74,15 @@ def export_judge(
             temporary.write_text(json.dumps(content, ensure_ascii=False, indent=indent) + "\n", encoding="utf-8")
 
 
-def read_judge(folder: Path) -> JudgeNetwork:
-    """Network of a folder that `export_judge` wrote, with its weights as they were rounded."""
+def _rounded_weights(graph: Path) -> dict[str, Float32s]:
+    """The weights of a graph by their names in the network; those in eight bits as float32, too."""
     import onnx
-    import torch
     from onnx import numpy_helper
 
-    graph = onnx.load(folder / GRAPH).graph
-    stored = {item.name: numpy_helper.to_array(item) for item in graph.initializer}
+    content = onnx.load(graph).graph
+    stored = {item.name: numpy_helper.to_array(item) for item in content.initializer}
     state = {name: value for name, value in stored.items() if value.dtype == np.float32 and value.ndim == 1}
-    for node in graph.node:
+    for node in content.node:
         name = next((name for name in node.input if name.endswith("_quantized") and name in stored), None)
         if name is None:
             continue
@@ -90,6 +90,14 @@ def read_judge(folder: Path) -> JudgeNetwork:
         weight = (stored[name].astype(np.float32) - zero.astype(np.float32)) * scale
         module = node.name.strip("/").split("/")[:-1]
         state[".".join([*module, "weight"])] = weight if node.op_type == "Gather" else weight.T
+    return state
+
+
+def read_judge(folder: Path) -> JudgeNetwork:
+    """Network of a folder that `export_judge` wrote, with its weights as they were rounded."""
+    import torch
+
+    state = _rounded_weights(folder / GRAPH)
     try:
         layers = 1 + max(int(name.split(".")[1]) for name in state if name.startswith("layers."))
         (tokens, width), hidden = state["words.weight"].shape, len(state["layers.0.widened.bias"])

@@ -7,16 +7,20 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from paraloom.core.array_types import Float32s, Floats
 from paraloom.core.batches import batched
 from paraloom.core.devices import default_device, parse_device
 from paraloom.core.errors import DataError
 from paraloom.pairs.judging.network import OUTPUTS, JudgeNetwork, JudgeShape, from_bert
 from paraloom.pairs.judging.training import UNKNOWN, JudgeConfig, TokenPairs, logits_of, train
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
 
 MIN_PAIRS = 50
 """Fewest right pairs, and fewest wrong ones, that a judge is trained on."""
@@ -42,7 +46,7 @@ class JudgedPairs:
     sources: Sequence[str]
     targets: Sequence[str]
     labels: npt.NDArray[np.uint8]
-    weights: npt.NDArray[np.float32]
+    weights: Float32s
 
     def check(self) -> None:
         """Check that there are enough right and wrong pairs."""
@@ -69,7 +73,7 @@ class Base:
 
     tokenizer: Mapping[str, Any]
     special_tokens: Mapping[str, str]
-    weights: Mapping[str, npt.NDArray[np.float32]] = field(default_factory=dict)
+    weights: Mapping[str, Float32s] = field(default_factory=dict)
     heads: int = 1
     judge: JudgeNetwork | None = None
 
@@ -88,7 +92,7 @@ class Base:
         return network
 
 
-def token_pairs(pairs: JudgedPairs, tokenizer: Any, max_tokens: int) -> TokenPairs:
+def token_pairs(pairs: JudgedPairs, tokenizer: Tokenizer, max_tokens: int) -> TokenPairs:
     """Pairs as token lists; each text is stored once."""
     numbers: dict[str, int] = {}
     for text in (*pairs.sources, *pairs.targets):
@@ -176,7 +180,7 @@ def calibrated(logits: npt.NDArray[np.floating], labels: npt.NDArray[np.uint8]) 
     right = wanted.sum()
     targets = np.where(wanted == 1, (right + 1) / (right + 2), 1 / (len(wanted) - right + 2))
 
-    def loss(parameters: npt.NDArray[np.float64]) -> float:
+    def loss(parameters: Floats) -> float:
         scores = parameters[0] * values + parameters[1]
         fit = np.logaddexp(0, scores) - targets * scores
         return float(fit.sum() + (parameters[0] - 1) ** 2 + 0.1 * parameters[1] ** 2)

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
+from paraloom.core.array_types import Float32s, Int32s, Ints
 from paraloom.core.progress import progress
 from paraloom.pairs.judging.network import OUTPUTS, JudgeNetwork
 
@@ -37,10 +38,10 @@ class TokenPairs:
     """
 
     tokens: npt.NDArray[np.uint16]
-    offsets: npt.NDArray[np.int64]
-    sides: npt.NDArray[np.int32]
+    offsets: Ints
+    sides: Int32s
     labels: npt.NDArray[np.uint8]
-    weights: npt.NDArray[np.float32]
+    weights: Float32s
 
     def __len__(self) -> int:
         return len(self.sides)
@@ -87,7 +88,7 @@ class PairFeeder:
         self.sides = torch.from_numpy(pairs.sides.astype(np.int64)).to(device)
         self.sizes = lengths[pairs.sides].sum(1) + 3
 
-    def inputs(self, rows: npt.NDArray[np.int64], swap: Tensor | None = None) -> tuple[Tensor, Tensor, Tensor]:
+    def inputs(self, rows: Ints, swap: Tensor | None = None) -> tuple[Tensor, Tensor, Tensor]:
         """Ids, mask and sides `(rows, length)` of some pairs; where `swap` is true, the sides change places."""
         length = min(-(-int(self.sizes[rows].max()) // _LENGTH_STEP) * _LENGTH_STEP, 2 * self.max_side + 3)
         sides = self.sides[torch.from_numpy(rows).to(self.device)]
@@ -105,7 +106,7 @@ class PairFeeder:
         ids = torch.where((position == a_end) | (position == end), self.last, ids)
         return ids, (position <= end).long(), ((position > a_end) & (position <= end)).long()
 
-    def batches(self, size: int, random: np.random.Generator) -> Iterator[npt.NDArray[np.int64]]:
+    def batches(self, size: int, random: np.random.Generator) -> Iterator[Ints]:
         """Numbers of pairs, each once, in random order, with pairs of like length together."""
         order = random.permutation(len(self.sizes))
         groups = [order[start : start + size * _GROUP] for start in range(0, len(order), size * _GROUP)]
@@ -125,7 +126,7 @@ def train(
     special: tuple[int, int, int],
     config: JudgeConfig,
     *,
-    soft: npt.NDArray[np.float32] | None = None,
+    soft: Float32s | None = None,
 ) -> float:
     """Train a network in position; returns the mean loss of the last tenth of the steps.
 
@@ -199,7 +200,7 @@ def _computes_bfloat16(device: torch.device) -> bool:
 @torch.no_grad()
 def logits_of(
     network: JudgeNetwork, pairs: TokenPairs, special: tuple[int, int, int], *, batch: int = 2048, max_length: int = 160
-) -> npt.NDArray[np.float32]:
+) -> Float32s:
     """Logits `(n, outputs)` of pairs."""
     device = next(network.parameters()).device
     network.eval()

@@ -10,17 +10,17 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from paraloom.core.array_types import Bools, Ids, Int32s, Ints
 from paraloom.core.kernels import kernel
-from paraloom.text.token_kernels import PRIME, START, Ids, Ints, Points, mix
+from paraloom.text.token_kernels import PRIME, START, Points, mix
 
-Flags = npt.NDArray[np.bool_]
-Counts = npt.NDArray[np.int32]
+Counts = Int32s
 
 _NEWLINE, _BLANK = 10, 32
 
 
 @kernel
-def whitespace_words(points: Points, offsets: Ints, white: Flags) -> Counts:
+def whitespace_words(points: Points, offsets: Ints, white: Bools) -> Counts:
     """Number of words between white space in each text, as `len(text.split())` counts: int32 (n,)."""
     counts = np.zeros(len(offsets) - 1, np.int32)
     for row in range(len(counts)):
@@ -34,7 +34,7 @@ def whitespace_words(points: Points, offsets: Ints, white: Flags) -> Counts:
 
 
 @kernel
-def repeats(points: Points, offsets: Ints, white: Flags, min_length: int, max_length: int, threshold: int) -> Counts:
+def repeats(points: Points, offsets: Ints, white: Bools, min_length: int, max_length: int, threshold: int) -> Counts:
     r"""Repetitions of the first immediately repeated stretch of each text: int32 (n,), 0 if there is none.
 
     The figure of OpusFilter's RepetitionFilter, `(\S.{min_length-1,max_length}?)(?: *\1){threshold,}`.
@@ -79,7 +79,7 @@ def _may_repeat(text: Points, threshold: int, dense: Points) -> bool:
 
 
 @kernel
-def _count_repeats(text: Points, white: Flags, min_length: int, max_length: int, threshold: int) -> int:
+def _count_repeats(text: Points, white: Bools, min_length: int, max_length: int, threshold: int) -> int:
     size = len(text)
     for start in range(size):
         if white[text[start]]:
@@ -127,7 +127,7 @@ def _occurrences(text: Points, start: int, end: int, length: int) -> int:
 
 
 @kernel
-def numbers(points: Points, offsets: Ints, decimals: npt.NDArray[np.int8], joiners: Flags) -> tuple[Ids, Ints]:
+def numbers(points: Points, offsets: Ints, decimals: npt.NDArray[np.int8], joiners: Bools) -> tuple[Ids, Ints]:
     """Ids of the numbers of each text, and offsets; "1,000", "1.000" and "1000" have the same id."""
     ids = np.empty(len(points), np.uint64)
     lists = np.zeros(len(offsets), np.int64)

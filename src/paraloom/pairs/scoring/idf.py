@@ -8,15 +8,16 @@ from functools import cached_property
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paraloom.core.array_types import Float32s, Floats, Ids, Ints
 from paraloom.core.digests import file_digest, signature
 from paraloom.core.errors import DataError, ModelError
 from paraloom.core.stats import IdCounts
 from paraloom.pairs.scoring.token_list_kernels import distinct_entries
 from paraloom.text.buffers import Texts
+from paraloom.text.hashing import find_ids
 from paraloom.text.normalize import lowercase
 from paraloom.text.tokens import TokenLists, tokenize
 
@@ -45,8 +46,8 @@ class DocumentFrequencies:
         unseen: Count of a word that the table does not have.
     """
 
-    words: npt.NDArray[np.uint64]
-    counts: npt.NDArray[np.int64]
+    words: Ids
+    counts: Ints
     sentences: int
     digest: str = ""
     unseen: int = 1
@@ -59,10 +60,10 @@ class DocumentFrequencies:
         )
 
     @cached_property
-    def _idf(self) -> npt.NDArray[np.float64]:
+    def _idf(self) -> Floats:
         return np.log(self.sentences / self.counts)
 
-    def mean_idf(self, texts: Texts) -> npt.NDArray[np.float32]:
+    def mean_idf(self, texts: Texts) -> Float32s:
         """Compute the mean IDF of the words of each sentence; repeated words count as often as they occur.
 
         NaN for a sentence without words.
@@ -71,9 +72,7 @@ class DocumentFrequencies:
             Wieting and Gimpel 2018 (PNMT), Table 1; Wieting, Mallinson, Gimpel 2017 (W17), Table 10.
         """
         lists = words_with_letters(texts)
-        positions = np.searchsorted(self.words, lists.ids)
-        positions[positions == len(self.words)] = 0
-        known = self.words[positions] == lists.ids
+        known, positions = find_ids(self.words, lists.ids)
         values = np.where(known, self._idf[positions], np.log(self.sentences / self.unseen))
         sums = np.concatenate([[0.0], np.cumsum(values)])
         total = np.diff(sums[lists.offsets])

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from paraloom.bundled import JUDGE_MODEL, bundled_path
+from paraloom.core.array_types import Float32s, Floats
 from paraloom.core.errors import ModelError
 from paraloom.text.cross_encoder import CONFIG, CrossEncoder
 
@@ -35,8 +35,8 @@ class Judge:
 
     encoder: CrossEncoder
     labels: tuple[str, ...]
-    slopes: npt.NDArray[np.float64]
-    shifts: npt.NDArray[np.float64]
+    slopes: Floats
+    shifts: Floats
 
     @property
     def signature(self) -> str:
@@ -66,11 +66,11 @@ class Judge:
             raise ModelError("'calibration' is damaged", file=file, remedy="Train or copy the model again.")
         return cls(encoder, labels, values[:, 0], values[:, 1])
 
-    def predict(self, firsts: Sequence[str], seconds: Sequence[str]) -> npt.NDArray[np.float32]:
+    def predict(self, firsts: Sequence[str], seconds: Sequence[str]) -> Float32s:
         """Probability that n ordered pairs say the same, float32 `(n,)`; NaN where a text is empty."""
         return self.probabilities(firsts, seconds)[:, self.labels.index(SAME)]
 
-    def probabilities(self, firsts: Sequence[str], seconds: Sequence[str]) -> npt.NDArray[np.float32]:
+    def probabilities(self, firsts: Sequence[str], seconds: Sequence[str]) -> Float32s:
         """Probability of each output for n ordered pairs, float32 `(n, outputs)`; NaN where a text is empty.
 
         Texts that are too long are matched sentence by sentence; the values are the lowest of these.
@@ -111,7 +111,7 @@ class EntailmentJudge:
         """Digest of the model, and its output."""
         return self.encoder.signature
 
-    def probabilities(self, firsts: Sequence[str], seconds: Sequence[str]) -> npt.NDArray[np.float32]:
+    def probabilities(self, firsts: Sequence[str], seconds: Sequence[str]) -> Float32s:
         """Values of n pairs, float32 `(n, 3)`: the lower of both directions, and each; NaN where a text is empty."""
         values = np.stack([self.encoder.predict(firsts, seconds), self.encoder.predict(seconds, firsts)], axis=1)
         if self.encoder.readout.activation == "identity":

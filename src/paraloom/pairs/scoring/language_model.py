@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from paraloom.core.array_types import Float32s, Ids
 from paraloom.core.digests import file_digest, signature
 from paraloom.core.errors import ConfigError, DataError, ModelError
 from paraloom.pairs.scoring.language_model_kernels import ngram_id, sentence_logprobs
@@ -39,9 +40,9 @@ class NgramModel:
         digest: Digest of the file that the model was loaded from.
     """
 
-    keys: npt.NDArray[np.uint64]
-    logprobs: npt.NDArray[np.float32]
-    backoffs: npt.NDArray[np.float32]
+    keys: Ids
+    logprobs: Float32s
+    backoffs: Float32s
     order: int
     digest: str = ""
 
@@ -55,7 +56,7 @@ class NgramModel:
         """Order, number of n-grams, and the digest of the file."""
         return signature("ngram", order=self.order, ngrams=len(self.keys), digest=self.digest or "none")
 
-    def perplexity(self, texts: Texts) -> npt.NDArray[np.float32]:
+    def perplexity(self, texts: Texts) -> Float32s:
         """Compute the perplexity of sentences.
 
         It is 10 to the mean of -log10 p over the words and the end of the sentence; words out of the vocabulary count
@@ -99,7 +100,7 @@ class NgramModel:
             ) from None
 
     @cached_property
-    def _table(self) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+    def _table(self) -> tuple[Ids, Float32s, Float32s]:
         table, positions = build_table(self.keys)
         return (
             table,

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from paraloom.core.array_types import Float32s, Ids, Ints
 from paraloom.core.kernels import kernel
-from paraloom.text.token_kernels import PRIME, START, Ids, Int, Ints, mix, slot_of
+from paraloom.text.token_kernels import PRIME, START, Int, mix, slot_of
 
-Floats = npt.NDArray[np.float32]
+Floats = Float32s
 
 
 @kernel

@@ -5,13 +5,12 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from paraloom.core.array_types import Bools, Float32s, Floats, Ids, Int32s, Ints
 from paraloom.pairs.scoring import meaning_kernels as kernels
 from paraloom.pairs.scoring.word_classes import LANGUAGES, ClassifiedWords, lower_table, word_table
 
-Shares = npt.NDArray[np.float32]
 
-
-def quantity_mismatch(a: ClassifiedWords, b: ClassifiedWords) -> Shares:
+def quantity_mismatch(a: ClassifiedWords, b: ClassifiedWords) -> Float32s:
     """Compute the share of the quantities of both sides that the other side lacks, in digits or words.
 
     "ten", "10" and "10th" are equal, as are "1,000", "a thousand" and "1 thousand", "2.5 million" and "2,500,000".
@@ -22,7 +21,7 @@ def quantity_mismatch(a: ClassifiedWords, b: ClassifiedWords) -> Shares:
     return _ruled(counts[:, 1] / np.maximum(counts[:, 0], 1), a, b)
 
 
-def negation_mismatch(a: ClassifiedWords, b: ClassifiedWords) -> Shares:
+def negation_mismatch(a: ClassifiedWords, b: ClassifiedWords) -> Float32s:
     """Compare the numbers of negations of both sides.
 
     An odd difference counts: one negation more or fewer turns the statement over, two cancel out. "Not only", "no
@@ -37,7 +36,7 @@ def negation_mismatch(a: ClassifiedWords, b: ClassifiedWords) -> Shares:
     return _ruled(np.where(both, 0.5, 1.0) * (odd & ~excused), a, b)
 
 
-def content_missing(a: ClassifiedWords, b: ClassifiedWords) -> Shares:
+def content_missing(a: ClassifiedWords, b: ClassifiedWords) -> Float32s:
     """Compute the share of the content words of one side without a counterpart on the other.
 
     Content words are all but function words. A counterpart is the same word, or one with the same first five
@@ -47,7 +46,7 @@ def content_missing(a: ClassifiedWords, b: ClassifiedWords) -> Shares:
     return np.where(a.listed & b.listed, kernels.missing_keys(a_keys, a_offsets, b_keys, b_offsets), np.float32(np.nan))
 
 
-def order_inversions(a: ClassifiedWords, b: ClassifiedWords) -> Shares:
+def order_inversions(a: ClassifiedWords, b: ClassifiedWords) -> Float32s:
     """Compute the share of pairs of shared content words that the other side has in another order.
 
     Only words that occur once on each side count. It is (1 − τ) / 2 of Kendall's τ of their positions. In a language
@@ -60,7 +59,7 @@ def order_inversions(a: ClassifiedWords, b: ClassifiedWords) -> Shares:
     return kernels.order_inversions(a_keys, a_offsets, b_keys, b_offsets)
 
 
-def _quantities(words: ClassifiedWords) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_], npt.NDArray[np.int64]]:
+def _quantities(words: ClassifiedWords) -> tuple[Floats, Bools, Ints]:
     table = word_table()
     return kernels.quantities(
         *(words.points, words.starts, words.ends, words.kinds, words.values, words.offsets, words.rows),
@@ -68,16 +67,16 @@ def _quantities(words: ClassifiedWords) -> tuple[npt.NDArray[np.float64], npt.ND
     )
 
 
-def _negations(words: ClassifiedWords) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.bool_]]:
+def _negations(words: ClassifiedWords) -> tuple[Int32s, Bools]:
     parts = (words.points, words.starts, words.ends, words.kinds, words.offsets, words.rows)
     return kernels.negations(*parts, word_table().features)
 
 
-def _content(words: ClassifiedWords) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64]]:
+def _content(words: ClassifiedWords) -> tuple[Ids, Ints]:
     parts = (words.points, words.starts, words.ends, words.kinds, words.offsets, words.rows, words.languages)
     return kernels.content_keys(*parts, word_table().features, lower_table(), LANGUAGES.index("en"))
 
 
-def _ruled(values: npt.NDArray[np.floating], a: ClassifiedWords, b: ClassifiedWords) -> Shares:
+def _ruled(values: npt.NDArray[np.floating], a: ClassifiedWords, b: ClassifiedWords) -> Float32s:
     """The values, NaN where a text is in a language without word lists."""
     return np.where(a.ruled & b.ruled, values, np.nan).astype(np.float32)

@@ -7,11 +7,11 @@ Tokens are those of `paraloom.pairs.scoring.word_classes.ClassifiedWords`; `rows
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from paraloom.core.array_types import Bools, Float32s, Floats, Ids, Int32s, Ints
 from paraloom.core.kernels import kernel
 from paraloom.pairs.scoring.word_class_kernels import MARK as SIGN
-from paraloom.pairs.scoring.word_class_kernels import NUMBER, WORD, Floats, Kinds, Rows
+from paraloom.pairs.scoring.word_class_kernels import NUMBER, WORD, Kinds, Rows
 from paraloom.pairs.scoring.word_classes import (
     CURRENCY,
     ENDS_NOTHING,
@@ -26,11 +26,10 @@ from paraloom.pairs.scoring.word_classes import (
     VAGUE,
     WORD_MARK,
 )
-from paraloom.text.token_kernels import PRIME, START, Ids, Int, Ints, Points, mix
+from paraloom.text.token_kernels import PRIME, START, Int, Points, mix
 
-Flags = npt.NDArray[np.bool_]
-Shares = npt.NDArray[np.float32]
-Features = npt.NDArray[np.int32]
+Shares = Float32s
+Features = Int32s
 
 _UNIT, _TEN, _HUNDRED, _SCALE = (ROLES.index(name) for name in ("unit", "ten", "hundred", "scale"))
 _PLURAL_SCALE, _ORDINAL, _DENOMINATOR = (ROLES.index(name) for name in ("plural_scale", "ordinal", "denominator"))
@@ -56,7 +55,7 @@ def quantities(
     rows: Rows,
     features: Features,
     numbers: Floats,
-) -> tuple[Floats, Flags, Ints]:
+) -> tuple[Floats, Bools, Ints]:
     """The quantities of each text in digits and words, whether each is loose, and the offsets.
 
     `total` is what a scale word has multiplied already, `group` what the next one would multiply.
@@ -230,7 +229,7 @@ def _half_before(k: Int, start: Int, rows: Rows, features: Features) -> float:
 
 @kernel
 def missing_quantities(
-    a_values: Floats, a_loose: Flags, a_offsets: Ints, b_values: Floats, b_loose: Flags, b_offsets: Ints
+    a_values: Floats, a_loose: Bools, a_offsets: Ints, b_values: Floats, b_loose: Bools, b_offsets: Ints
 ) -> Rows:
     """Quantities of both sides that are not loose, and how many of them the other side lacks: int32 (n, 2)."""
     counts = np.zeros((len(a_offsets) - 1, 2), np.int32)
@@ -257,7 +256,7 @@ def _has(value: float, values: Floats, start: Int, end: Int) -> bool:
 @kernel
 def negations(
     points: Points, starts: Ints, ends: Ints, kinds: Kinds, offsets: Ints, rows: Rows, features: Features
-) -> tuple[Rows, Flags]:
+) -> tuple[Rows, Bools]:
     """Number of negations of each text, int32 (n,), and whether it has a word with a negative meaning, bool (n,)."""
     counts = np.zeros(len(offsets) - 1, np.int32)
     near = np.zeros(len(offsets) - 1, np.bool_)

@@ -6,8 +6,8 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
+from paraloom.core.array_types import Bools, Float32s
 from paraloom.pairs.scoring.character_kernels import numbers
 from paraloom.pairs.scoring.token_list_kernels import missing_counts, name_flags, shared_counts
 from paraloom.text.buffers import Texts
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _NUMBER_JOINERS = ".,:'’\u00a0\u2009\u202f"
 
 
-def number_mismatch(a: Points, b: Points) -> npt.NDArray[np.float32]:
+def number_mismatch(a: Points, b: Points) -> Float32s:
     """Compute the share of the numbers of the side with more numbers that the other side lacks.
 
     Numbers are compared by their digits alone, in any script: "1,000", "1.000" and "١٠٠٠" are equal. Number words do
@@ -29,11 +29,11 @@ def number_mismatch(a: Points, b: Points) -> npt.NDArray[np.float32]:
     first, second = (TokenLists(*numbers(*side, decimal_table(), _joiners())) for side in (a, b))
     shared = shared_counts(first.ids, first.offsets, second.ids, second.offsets)
     total = np.maximum(first.lengths, second.lengths)
-    share: npt.NDArray[np.float32] = (1 - (shared + (total == 0)) / np.maximum(total, 1)).astype(np.float32)
+    share: Float32s = (1 - (shared + (total == 0)) / np.maximum(total, 1)).astype(np.float32)
     return share
 
 
-def name_mismatch(a: Texts, b: Texts) -> npt.NDArray[np.float32]:
+def name_mismatch(a: Texts, b: Texts) -> Float32s:
     """Compute the share of the names of both sides that do not occur on the other side, in any case.
 
     A name is a capitalized word that does not begin a sentence. Use it for pairs in one language that capitalizes
@@ -47,12 +47,12 @@ def name_mismatch(a: Texts, b: Texts) -> npt.NDArray[np.float32]:
         own, other = words[index], words[1 - index]
         counts[index] = missing_counts(own.ids, own.offsets, flags, other.ids, other.offsets)
     names, missing = counts.sum(0).T
-    share: npt.NDArray[np.float32] = (missing / np.maximum(names, 1)).astype(np.float32)
+    share: Float32s = (missing / np.maximum(names, 1)).astype(np.float32)
     return share
 
 
 @cache
-def _joiners() -> npt.NDArray[np.bool_]:
+def _joiners() -> Bools:
     table = np.zeros(0x110000, np.bool_)
     table[[ord(character) for character in _NUMBER_JOINERS]] = True
     return table

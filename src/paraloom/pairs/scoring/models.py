@@ -7,8 +7,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
+from paraloom.core.array_types import Float32s
 from paraloom.core.protocols import EncoderLike
 from paraloom.pairs.scoring.scorer import SIDES, Column, PairBatch, Scorer, Side, Values, side_columns
 
@@ -184,21 +184,21 @@ class PerplexityModel(Signed, Protocol):
     def units(self) -> str:
         """Unit of perplexity: 'words' or 'characters'."""
 
-    def perplexity(self, texts: list[str]) -> npt.NDArray[np.float32]:
+    def perplexity(self, texts: list[str]) -> Float32s:
         """Perplexity of each of n sentences, float32 `(n,)`, 1 or more; NaN where it is undefined."""
 
 
 class ReferenceClassifier(Signed, Protocol):
     """A classifier of sentences, such as `paraloom.papers.w17.classifier.Classifier`."""
 
-    def reference_probability(self, sentences: list[str]) -> npt.NDArray[np.float32]:
+    def reference_probability(self, sentences: list[str]) -> Float32s:
         """Probability that each of n sentences is a reference, float32 `(n,)`; NaN where it is undefined."""
 
 
 class LanguageClassifier(Signed, Protocol):
     """A language identifier, such as `paraloom.text.languages.LanguageIdentifier`."""
 
-    def probabilities(self, texts: list[str], languages: list[str]) -> npt.NDArray[np.float32]:
+    def probabilities(self, texts: list[str], languages: list[str]) -> Float32s:
         """Probability that text i is in `languages[i]`, float32 `(n,)`; NaN for an unknown language."""
 
 
@@ -209,7 +209,7 @@ class MeaningJudge(Signed, Protocol):
     def labels(self) -> tuple[str, ...]:
         """Names of the outputs: 'same', and 'forward' and 'backward' where it tells them apart."""
 
-    def probabilities(self, firsts: list[str], seconds: list[str]) -> npt.NDArray[np.float32]:
+    def probabilities(self, firsts: list[str], seconds: list[str]) -> Float32s:
         """Probability of each output for n ordered pairs, float32 `(n, outputs)`; NaN where a text is empty."""
 
 

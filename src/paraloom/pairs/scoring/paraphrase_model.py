@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow.compute as pc
 
+from paraloom.core.array_types import Bools, Floats
 from paraloom.core.config import Config, check_range
 from paraloom.core.digests import file_digest, signature
 from paraloom.core.errors import ConfigError, DataError, ModelError
@@ -32,7 +33,6 @@ from paraloom.pairs.scoring.surface import SURFACE
 FILE = "paraphrase_model.json"
 FORMAT = 2
 
-Floats = npt.NDArray[np.float64]
 
 SIMILARITIES = frozenset(["unigram_overlap", "bigram_overlap", "trigram_overlap", "bleu1", "chrf"])
 """Scores that are higher the more alike both sides are."""
@@ -238,7 +238,7 @@ def within_depth(reverse_costs: Floats, out_of_depth: Floats) -> Floats:
     return np.where(out_of_depth > IN_DEPTH, np.nan, reverse_costs)
 
 
-def _has_text(pairs: PairBatch, column: str) -> npt.NDArray[np.bool_]:
+def _has_text(pairs: PairBatch, column: str) -> Bools:
     texts = pc.utf8_trim_whitespace(pc.fill_null(pairs.batch.column(column), ""))
     return np.asarray(pc.greater(pc.utf8_length(texts), 0).to_numpy(zero_copy_only=False), bool)
 
@@ -289,6 +289,25 @@ class ParaphraseModelConfig(Config):
         check_range(self, *self.PRESETS, low=0.5, below=1)
 
 
+def _truth(labels: npt.ArrayLike) -> Floats:
+    """The labels as 1 and 0, which must both occur."""
+    try:
+        truth = np.asarray(labels, np.float64)
+    except (TypeError, ValueError):
+        raise DataError(f"expected the labels 1 (right) and 0 (wrong), got {np.asarray(labels).dtype}") from None
+    unknown = np.flatnonzero(~np.isin(truth, (0, 1)))
+    if len(unknown):
+        raise DataError(f"label {truth[unknown[0]]:g} is neither 1 (right) nor 0 (wrong)", row=int(unknown[0]) + 1)
+    if len(set(truth.tolist())) < 2:
+        only = "right" if truth.any() else "wrong"
+        raise DataError(
+            f"all {len(truth):,} pairs are labeled as {only}",
+            remedy="Give sets with both classes: look-alikes of right pairs are wrong ones "
+            "(`paraloom evaluate lookalikes PAIRS -o FILE`).",
+        )
+    return truth
+
+
 def train_paraphrase_model(
     scores: Mapping[str, npt.ArrayLike],
     labels: npt.ArrayLike,
@@ -305,20 +324,7 @@ def train_paraphrase_model(
     for pairs of any origin, of which half are taken to be right before any score is known: in each set right and wrong
     pairs count the same, and of the wrong pairs each kind.
     """
-    try:
-        truth = np.asarray(labels, np.float64)
-    except (TypeError, ValueError):
-        raise DataError(f"expected the labels 1 (right) and 0 (wrong), got {np.asarray(labels).dtype}") from None
-    unknown = np.flatnonzero(~np.isin(truth, (0, 1)))
-    if len(unknown):
-        raise DataError(f"label {truth[unknown[0]]:g} is neither 1 (right) nor 0 (wrong)", row=int(unknown[0]) + 1)
-    if len(set(truth.tolist())) < 2:
-        only = "right" if truth.any() else "wrong"
-        raise DataError(
-            f"all {len(truth):,} pairs are labeled as {only}",
-            remedy="Give sets with both classes: look-alikes of right pairs are wrong ones "
-            "(`paraloom evaluate lookalikes PAIRS -o FILE`).",
-        )
+    truth = _truth(labels)
     balanced, natural = balanced_weights(truth, sets, kinds), set_weights(sets)
     columns = {name: np.asarray(scores[name], np.float64) for name in config.scores if name in scores}
     models = []
@@ -330,8 +336,7 @@ def train_paraphrase_model(
         weights = natural if COSTS.intersection(names) else balanced
         known = {name: columns[name][rows] for name in names}
         models.append(fit_logistic(known, truth[rows], weights[rows], l2=config.l2, signs=signs))
-    costly = [name for model in models for name in model.names if name in COSTS]
-    weights = natural if costly else balanced
+    weights = natural if any(COSTS.intersection(model.names) for model in models) else balanced
     presets = _presets(models, columns, truth, weights, config)
     return ParaphraseModel(tuple(models), presets, dict(card or {}))
 
@@ -343,9 +348,7 @@ def set_weights(sets: Sequence[str] | npt.NDArray[np.object_]) -> Floats:
 
 
 def balanced_weights(
-    labels: npt.ArrayLike,
-    sets: Sequence[str] | npt.NDArray[np.object_],
-    kinds: Sequence[str] | npt.NDArray[np.object_],
+    labels: npt.ArrayLike, sets: Sequence[str] | npt.NDArray[np.object_], kinds: Sequence[str] | npt.NDArray[np.object_]
 ) -> Floats:
     """Weights of pairs by which sets count the same, right and wrong pairs in a set, and kinds of wrong pairs.
 

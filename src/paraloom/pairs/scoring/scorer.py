@@ -8,10 +8,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paraloom.core.array_types import Float32s, Floats, Int32s
 from paraloom.core.digests import signature
 from paraloom.core.lazy import late
 
@@ -26,7 +26,7 @@ _token_spans = late("paraloom.text.tokens:token_spans")
 Direction: TypeAlias = Literal["lower", "higher", "none"]
 Side: TypeAlias = Literal["src", "tgt"]
 T = TypeVar("T")
-Values: TypeAlias = npt.NDArray[np.int32] | npt.NDArray[np.float32]
+Values: TypeAlias = Int32s | Float32s
 
 
 class PairBatch:
@@ -71,11 +71,11 @@ class PairBatch:
         """Characters of a side, in their original case, and the offsets of its texts."""
         return self.once(f"code points of {side}", lambda: _code_points(self.batch.column(side)))
 
-    def character_counts(self, side: Side) -> npt.NDArray[np.int32]:
+    def character_counts(self, side: Side) -> Int32s:
         """Number of characters of each text of a side: int32 (n,)."""
         return np.diff(self.code_points(side)[1]).astype(np.int32)
 
-    def shared_ngrams(self, n: int) -> npt.NDArray[np.int32]:
+    def shared_ngrams(self, n: int) -> Int32s:
         """Number of n-grams that both sides have, as multisets: int32 (n pairs,)."""
         return self.once(f"shared {n}-grams", lambda: _shared_ngrams(self.tgt, self.src, n))
 
@@ -83,7 +83,7 @@ class PairBatch:
         """A text column as strings."""
         return [value or "" for value in self.batch.column(column).to_pylist()]
 
-    def numbers(self, column: str) -> npt.NDArray[np.float64]:
+    def numbers(self, column: str) -> Floats:
         """A numeric column as float64 (n pairs,), NaN where it is null."""
         values = pc.cast(self.batch.column(column), pa.float64())
         return np.asarray(values.to_numpy(zero_copy_only=False), np.float64)

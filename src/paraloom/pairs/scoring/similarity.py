@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from paraloom.core.array_types import Float32s, Int32s
 from paraloom.core.lazy import late
 from paraloom.pairs.scoring.token_list_kernels import shared_counts
 from paraloom.text.buffers import Texts, code_points
@@ -14,14 +15,14 @@ from paraloom.text.tokens import TokenLists
 chrf_from_points = late("paraloom.text.chrf:chrf_from_points")
 
 
-def shared_ngrams(a: TokenLists, b: TokenLists, n: int) -> npt.NDArray[np.int32]:
+def shared_ngrams(a: TokenLists, b: TokenLists, n: int) -> Int32s:
     """Count the n-grams that both sentences of a pair have, as multisets."""
     a, b = ngrams(a, n), ngrams(b, n)
-    counts: npt.NDArray[np.int32] = shared_counts(a.ids, a.offsets, b.ids, b.offsets)
+    counts: Int32s = shared_counts(a.ids, a.offsets, b.ids, b.offsets)
     return counts
 
 
-def overlap(a: TokenLists, b: TokenLists, n: int) -> npt.NDArray[np.float32]:
+def overlap(a: TokenLists, b: TokenLists, n: int) -> Float32s:
     """Compute the n-gram overlap of sentence pairs: shared n-grams over those of the side with fewer.
 
     Filter by it to drop pairs that use the same words: upper bounds of 0.6 to 0.7 are the best ones in the paper. Both
@@ -36,14 +37,14 @@ def overlap(a: TokenLists, b: TokenLists, n: int) -> npt.NDArray[np.float32]:
 
 def overlap_from_counts(
     shared: npt.NDArray[np.integer], a_lengths: npt.NDArray[np.integer], b_lengths: npt.NDArray[np.integer], n: int
-) -> npt.NDArray[np.float32]:
+) -> Float32s:
     """Compute `overlap` from its sufficient statistics."""
     fewer = np.minimum(ngram_totals(a_lengths, n), ngram_totals(b_lengths, n))
     with np.errstate(invalid="ignore"):
         return (shared / np.where(fewer > 0, fewer, np.nan)).astype(np.float32)
 
 
-def chrf(translations: Texts, references: Texts) -> npt.NDArray[np.float32]:
+def chrf(translations: Texts, references: Texts) -> Float32s:
     """Compute chrF2 of translations against their references, with sacreBLEU's defaults: the same figures.
 
     Character n-grams up to order 6 without white space, recall weighted twice as much as precision, case-sensitive.
@@ -54,7 +55,7 @@ def chrf(translations: Texts, references: Texts) -> npt.NDArray[np.float32]:
     return chrf_from_points(code_points(translations), code_points(references))
 
 
-def edit_distance(a: Texts, b: Texts) -> npt.NDArray[np.float32]:
+def edit_distance(a: Texts, b: Texts) -> Float32s:
     """Compute the Levenshtein distance in characters, divided by the length of the longer text."""
     from rapidfuzz.distance import Levenshtein
     from rapidfuzz.process import cpdist

@@ -9,8 +9,8 @@ from itertools import repeat
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
+from paraloom.core.array_types import Float32s
 from paraloom.core.lazy import late
 from paraloom.pairs.scoring.scorer import SIDES, PairBatch, Scorer, Side, Values, side_scorers
 
@@ -32,9 +32,7 @@ def words_of(pairs: PairBatch, side: Side) -> ClassifiedWords:
     return words
 
 
-def _of_both(
-    function: Callable[[ClassifiedWords, ClassifiedWords], npt.NDArray[np.float32]],
-) -> Callable[[PairBatch], Values]:
+def _of_both(function: Callable[[ClassifiedWords, ClassifiedWords], Float32s]) -> Callable[[PairBatch], Values]:
     """A function of the words of both sides as `Scorer.compute`; NaN where a side is empty."""
 
     def compute(pairs: PairBatch) -> Values:
@@ -138,7 +136,7 @@ def _translation_cost(pairs: PairBatch) -> Values:
     return (-pairs.numbers("logprob") / np.where(tokens > 0, tokens, np.nan)).astype(np.float32)
 
 
-def _where_both(values: npt.NDArray[np.float32], pairs: PairBatch) -> Values:
+def _where_both(values: Float32s, pairs: PairBatch) -> Values:
     """The values, NaN where a side is empty."""
     both = (pairs.character_counts("src") > 0) & (pairs.character_counts("tgt") > 0)
     return np.where(both, values, np.float32(np.nan))

@@ -6,13 +6,12 @@ n lists are given as `ids` uint64 (tokens,) and `offsets` int64 (n + 1,): list i
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from paraloom.core.array_types import Bools, Ids, Int32s, Ints
 from paraloom.core.kernels import kernel
-from paraloom.text.token_kernels import Bytes, Ids, Ints, point_at
+from paraloom.text.token_kernels import Bytes, point_at
 
-Flags = npt.NDArray[np.bool_]
-IntPairs = npt.NDArray[np.int32]
+IntPairs = Int32s
 
 _COMMA = 44
 
@@ -21,7 +20,7 @@ _MAX_INSERTION_SORT = 40
 
 
 @kernel
-def shared_counts(a_ids: Ids, a_offsets: Ints, b_ids: Ids, b_offsets: Ints) -> npt.NDArray[np.int32]:
+def shared_counts(a_ids: Ids, a_offsets: Ints, b_ids: Ids, b_offsets: Ints) -> Int32s:
     """Size of the multiset intersection of list i of `a` and list i of `b`, for each i: int32 (n,).
 
     An entry that occurs twice in one list and once in the other counts once. O(m log m) per row.
@@ -54,7 +53,7 @@ def shared_counts(a_ids: Ids, a_offsets: Ints, b_ids: Ids, b_offsets: Ints) -> n
 
 
 @kernel
-def repeated_counts(ids: Ids, offsets: Ints) -> npt.NDArray[np.int32]:
+def repeated_counts(ids: Ids, offsets: Ints) -> Int32s:
     """Entries of each list that occurred in it before: int32 (n,), its length minus its distinct entries."""
     repeated = np.zeros(len(offsets) - 1, np.int32)
     max_length = 0
@@ -107,7 +106,7 @@ def long_tokens(
 
 
 @kernel
-def missing_counts(ids: Ids, offsets: Ints, chosen: Flags, other_ids: Ids, other_offsets: Ints) -> IntPairs:
+def missing_counts(ids: Ids, offsets: Ints, chosen: Bools, other_ids: Ids, other_offsets: Ints) -> IntPairs:
     """Number of chosen entries of each list, and how many of them the other list of the row lacks: int32 (n, 2)."""
     counts = np.zeros((len(offsets) - 1, 2), np.int32)
     for row in range(len(counts)):
@@ -126,8 +125,8 @@ def missing_counts(ids: Ids, offsets: Ints, chosen: Flags, other_ids: Ids, other
 
 @kernel
 def name_flags(
-    data: Bytes, starts: Ints, ends: Ints, offsets: Ints, capitals: Flags, classes: Bytes, letter: int
-) -> Flags:
+    data: Bytes, starts: Ints, ends: Ints, offsets: Ints, capitals: Bools, classes: Bytes, letter: int
+) -> Bools:
     """Mask of the tokens that look like names: a capital followed by a letter, after a word or a comma.
 
     data, starts, ends, offsets: TokenSpans of texts in their original case. capitals, classes: tables of code points.

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
+from paraloom.core.array_types import Float32s, Floats
 from paraloom.core.errors import ConfigError
 from paraloom.core.protocols import ScoringTranslatorLike, TranslatorLike, Variant
 from paraloom.pairs.scoring.models import (
@@ -125,7 +125,7 @@ def _translated_back(pairs: PairBatch, reverse: ScoringTranslatorLike) -> dict[s
     return pairs.once(f"second sides by {reverse.signature}", compute)
 
 
-def _own_costs(pairs: PairBatch, reverse: ScoringTranslatorLike) -> npt.NDArray[np.float64]:
+def _own_costs(pairs: PairBatch, reverse: ScoringTranslatorLike) -> Floats:
     """What the reverse translator's own translation of each second side costs it, in nats per subword."""
     variants = map(_translated_back(pairs, reverse).get, pairs.texts("tgt"))
     costs = (-one.logprob / one.tokens if one is not None and one.tokens else np.nan for one in variants)
@@ -136,7 +136,7 @@ def _text(variant: Variant | None) -> str:
     return "" if variant is None else variant.text
 
 
-def _costs(model: ScoringTranslatorLike, sources: Sequence[str], targets: Sequence[str]) -> npt.NDArray[np.float32]:
+def _costs(model: ScoringTranslatorLike, sources: Sequence[str], targets: Sequence[str]) -> Float32s:
     """−log p(target | source) / subwords of n pairs, float32; NaN where a side is empty."""
     # Sorted, so that the result does not depend on the order of a set.
     wanted = sorted({(s, t) for s, t in zip(sources, targets, strict=True) if s.strip() and t.strip()})

@@ -11,6 +11,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from paraloom.core.array_types import Float32s, Floats, Ids, Ints
 from paraloom.core.digests import file_digest, signature
 from paraloom.core.errors import DataError
 from paraloom.pairs.scoring import witten_bell_kernels as kernels
@@ -27,8 +28,6 @@ ORDERS: dict[Units, int] = {"characters": 6, "words": 3}
 FILE = "language_model.safetensors"
 BEGIN, END, UNKNOWN = (np.uint64(token_hash(mark)) for mark in ("<s>", "</s>", "<unk>"))
 _BATCH_SYMBOLS = 1_000_000
-
-Counts = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,11 +51,11 @@ class WittenBellModel:
         Witten and Bell 1991, "The zero-frequency problem"; Chen and Goodman 1998, §2.5.
     """
 
-    ngrams: npt.NDArray[np.uint64]
-    counts: Counts
-    histories: npt.NDArray[np.uint64]
-    stats: Counts
-    symbols: npt.NDArray[np.uint64]
+    ngrams: Ids
+    counts: Ints
+    histories: Ids
+    stats: Ints
+    symbols: Ids
     order: int
     units: Units
     digest: str = ""
@@ -72,11 +71,11 @@ class WittenBellModel:
             digest=self.digest or "none",
         )
 
-    def logprobs(self, texts: Texts, *, ended: bool = True) -> npt.NDArray[np.float64]:
+    def logprobs(self, texts: Texts, *, ended: bool = True) -> Floats:
         """Compute the natural logarithm of the probability of sentences."""
         return self._logprobs(_symbols(texts, self.units), ended)
 
-    def perplexity(self, texts: Texts) -> npt.NDArray[np.float32]:
+    def perplexity(self, texts: Texts) -> Float32s:
         """Compute the perplexity of sentences per character or word; the end of the sentence counts as one."""
         lists = _symbols(texts, self.units)
         lengths = np.where(lists.lengths > 0, lists.lengths + 1, np.nan)
@@ -98,19 +97,19 @@ class WittenBellModel:
         units: Units = "characters" if arrays["characters"][0] else "words"
         return cls(**parts, order=int(arrays["order"][0]), units=units, digest=file_digest(path)[:12])  # type: ignore[arg-type]
 
-    def _logprobs(self, lists: TokenLists, ended: bool = True) -> npt.NDArray[np.float64]:
+    def _logprobs(self, lists: TokenLists, ended: bool = True) -> Floats:
         known = kernels.replace_unknown(lists.ids, self._known, UNKNOWN)
         ids, offsets = kernels.framed(known, lists.offsets, BEGIN, END, ended)
         return kernels.logprobs(ids, offsets, self.order, *self._tables, len(self.symbols) + 2)
 
     @cached_property
-    def _known(self) -> npt.NDArray[np.uint64]:
+    def _known(self) -> Ids:
         table = np.zeros(kernels.slots_for(len(self.symbols)), np.uint64)
         insert(self.symbols, table)
         return table
 
     @cached_property
-    def _tables(self) -> tuple[npt.NDArray[np.uint64], Counts, npt.NDArray[np.uint64], Counts]:
+    def _tables(self) -> tuple[Ids, Ints, Ids, Ints]:
         return (
             *_table(self.ngrams, self.counts, len(self.ngrams)),
             *_table(self.histories, self.stats, len(self.histories)),
@@ -154,14 +153,14 @@ def _symbols(texts: Texts, units: Units) -> TokenLists:
     return TokenLists(points.astype(np.uint64), offsets)
 
 
-def _table(keys: npt.NDArray[np.uint64], values: Counts, entries: int) -> tuple[npt.NDArray[np.uint64], Counts]:
+def _table(keys: Ids, values: Ints, entries: int) -> tuple[Ids, Ints]:
     slots = kernels.slots_for(entries)
     table, table_values = np.zeros(slots, np.uint64), np.zeros((slots, *values.shape[1:]), np.int64)
     kernels.insert_counts(keys, values, table, table_values)
     return table, table_values
 
 
-def _entries(table: npt.NDArray[np.uint64], values: Counts) -> tuple[npt.NDArray[np.uint64], Counts]:
+def _entries(table: Ids, values: Ints) -> tuple[Ids, Ints]:
     """The entries of a hash table, by ascending key."""
     filled = np.flatnonzero(table)
     filled = filled[np.argsort(table[filled])]

@@ -7,12 +7,12 @@ predicted and ends with one that is. An n-gram is a hash of its symbols, last to
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from paraloom.core.array_types import Floats, Ids, Ints
 from paraloom.core.kernels import kernel
-from paraloom.text.token_kernels import EMPTY_SLOT, PRIME, START, Ids, Int, Ints, mix, slot_of
+from paraloom.text.token_kernels import EMPTY_SLOT, PRIME, START, Int, mix, slot_of
 
-Counts = npt.NDArray[np.int64]
+Counts = Ints
 
 
 @kernel
@@ -47,7 +47,7 @@ def count_ngrams(
 @kernel
 def logprobs(
     ids: Ids, offsets: Ints, order: int, ngrams: Ids, counts: Counts, histories: Ids, stats: Counts, symbols: int
-) -> npt.NDArray[np.float64]:
+) -> Floats:
     """Natural logarithm of the probability of each sequence: float64 (n,); `symbols` is the size of the vocabulary.
 
     p(w | h) = (count(h w) + types(h) p(w | shorter h)) / (count(h) + types(h)), down to the uniform distribution.

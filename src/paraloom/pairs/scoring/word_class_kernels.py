@@ -9,13 +9,13 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from paraloom.core.array_types import Floats, Ids, Int32s, Ints
 from paraloom.core.kernels import kernel
 from paraloom.text.characters import DIGIT, LETTER, SPACE
-from paraloom.text.token_kernels import EMPTY_SLOT, PRIME, START, Ids, Int, Ints, Points, mix, slot_of
+from paraloom.text.token_kernels import EMPTY_SLOT, PRIME, START, Int, Points, mix, slot_of
 
 Kinds = npt.NDArray[np.uint8]
-Floats = npt.NDArray[np.float64]
-Rows = npt.NDArray[np.int32]
+Rows = Int32s
 
 WORD, NUMBER, MARK = 0, 1, 2
 """Kinds of tokens: letters, digits, any other character."""

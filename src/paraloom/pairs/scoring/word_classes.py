@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paraloom.core.array_types import Bools, Floats, Ids, Int32s, Ints
 from paraloom.pairs.scoring import word_class_kernels as kernels
 from paraloom.pairs.scoring.word_lists import (
     CURRENCIES,
@@ -68,10 +69,10 @@ _DECIMAL_MARKS = {"en": ".", "de": ","}
 class WordTable(NamedTuple):
     """Words of all languages with their features."""
 
-    table: npt.NDArray[np.uint64]
-    rows: npt.NDArray[np.int32]
-    features: npt.NDArray[np.int32]
-    numbers: npt.NDArray[np.float64]
+    table: Ids
+    rows: Int32s
+    features: Int32s
+    numbers: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,23 +91,23 @@ class ClassifiedWords:
         languages: Index of the language of each text in `LANGUAGES`, int32 `(n,)`; -1 for languages without lists.
     """
 
-    points: npt.NDArray[np.int32]
-    ids: npt.NDArray[np.uint64]
-    starts: npt.NDArray[np.int64]
-    ends: npt.NDArray[np.int64]
+    points: Int32s
+    ids: Ids
+    starts: Ints
+    ends: Ints
     kinds: npt.NDArray[np.uint8]
-    values: npt.NDArray[np.float64]
-    offsets: npt.NDArray[np.int64]
-    rows: npt.NDArray[np.int32]
-    languages: npt.NDArray[np.int32]
+    values: Floats
+    offsets: Ints
+    rows: Int32s
+    languages: Int32s
 
     @property
-    def ruled(self) -> npt.NDArray[np.bool_]:
+    def ruled(self) -> Bools:
         """True where the text is in a language of `RULED`: bool `(n,)`."""
         return np.isin(self.languages, [LANGUAGES.index(language) for language in RULED])
 
     @property
-    def listed(self) -> npt.NDArray[np.bool_]:
+    def listed(self) -> Bools:
         """True where the text is in a language with function words: bool `(n,)`."""
         return self.languages >= 0
 
@@ -117,7 +118,7 @@ def classified_words(texts: Texts, language: str | pa.Array = DEFAULT) -> Classi
     return classify(code_points(texts), language_indices(array))
 
 
-def classify(points: Points, languages: npt.NDArray[np.int32]) -> ClassifiedWords:
+def classify(points: Points, languages: Int32s) -> ClassifiedWords:
     """Split texts, given as code points, to words and look their classes up."""
     words = word_table()
     ids, starts, ends, kinds, values, offsets = kernels.segment(
@@ -127,7 +128,7 @@ def classify(points: Points, languages: npt.NDArray[np.int32]) -> ClassifiedWord
     return ClassifiedWords(points[0], ids, starts, ends, kinds, values, offsets, rows, languages)
 
 
-def language_indices(languages: pa.Array) -> npt.NDArray[np.int32]:
+def language_indices(languages: pa.Array) -> Int32s:
     """Index of each language in `LANGUAGES`, int32 `(n,)`; English where it is unknown, -1 for any other."""
     codes = pc.replace_substring_regex(pc.utf8_lower(languages.cast(pa.string())), "[-_].*", "")
     codes = pc.fill_null(codes, UNKNOWN)
@@ -173,7 +174,7 @@ def word_table() -> WordTable:
     return WordTable(*build_table(keys), values, amounts)
 
 
-def hash_words(words: Sequence[str]) -> npt.NDArray[np.uint64]:
+def hash_words(words: Sequence[str]) -> Ids:
     """Hash words as `classify` does, uint64 `(words,)`."""
     points, offsets = code_points(words)
     lower = lower_table()
@@ -182,7 +183,7 @@ def hash_words(words: Sequence[str]) -> npt.NDArray[np.uint64]:
 
 
 @cache
-def lower_table() -> npt.NDArray[np.int32]:
+def lower_table() -> Int32s:
     """Lower-case form of each code point: int32 `(0x110000,)`."""
     table = np.arange(0x110000, dtype=np.int32)
     for first, last in ((0, 0xD800), (0xE000, 0x30000)):
@@ -195,11 +196,11 @@ def lower_table() -> npt.NDArray[np.int32]:
 
 
 @cache
-def _decimal_marks() -> npt.NDArray[np.int32]:
+def _decimal_marks() -> Int32s:
     return np.array([ord(_DECIMAL_MARKS.get(language, "\0")) for language in LANGUAGES], np.int32)
 
 
-def text_languages(batch: pa.RecordBatch, column: str) -> npt.NDArray[np.int32]:
+def text_languages(batch: pa.RecordBatch, column: str) -> Int32s:
     """`language_indices` of the texts of a batch by its column `src_lang` or `tgt_lang`, which may be missing."""
     known = column in batch.schema.names
     languages = batch.column(column) if known else pa.nulls(batch.num_rows, pa.string())

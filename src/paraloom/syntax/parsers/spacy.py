@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from paraloom.core.digests import folder_digest, signature
 from paraloom.core.errors import MissingExtraError, ModelError
 from paraloom.syntax.brackets import dependency_tree
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from spacy.language import Language
+    from spacy.tokens import Doc, Token
 
 _UNUSED = ("ner", "entity_linker", "entity_ruler", "lemmatizer", "textcat", "textcat_multilabel")
 """Components that a dependency parse does not depend on."""
@@ -17,7 +23,7 @@ _UNUSED = ("ner", "entity_linker", "entity_ruler", "lemmatizer", "textcat", "tex
 class SpacyParser:
     """Parses sentences with a spaCy pipeline, into dependency trees (`brackets.dependency_tree`)."""
 
-    def __init__(self, pipeline: Any, name: str) -> None:
+    def __init__(self, pipeline: Language, name: str) -> None:
         self.pipeline = pipeline
         self.name = name
 
@@ -58,11 +64,11 @@ class SpacyParser:
         return [_tree(document) for document in self.pipeline.pipe(texts)]
 
 
-def _versioned(meta: dict[str, Any]) -> str:
+def _versioned(meta: Mapping[str, object]) -> str:
     return f"{meta.get('lang', '')}_{meta.get('name', '')}-{meta.get('version', '')}"
 
 
-def _tree(document: Any) -> str | None:
+def _tree(document: Doc) -> str | None:
     """The tree of a spaCy document, in which a root is its own head and white space may be a token."""
     words = [token for token in document if not token.is_space]
     if not words or not document.has_annotation("DEP"):
@@ -75,7 +81,7 @@ def _tree(document: Any) -> str | None:
     )
 
 
-def _head(token: Any, numbers: dict[int, int]) -> int:
+def _head(token: Token, numbers: dict[int, int]) -> int:
     """Number of the nearest word above a token; 0 for a root, or if there is only white space above it."""
     while token.head.i != token.i:
         token = token.head

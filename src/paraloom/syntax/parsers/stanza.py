@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from paraloom.core.digests import signature
 from paraloom.core.errors import ConfigError, MissingExtraError, ModelError, nearest
 from paraloom.syntax.brackets import TOP, dependency_tree, read_tree
+
+if TYPE_CHECKING:
+    from stanza import Document, Pipeline
+    from stanza.models.common.doc import Sentence
 
 PROCESSORS = {"constituency": "tokenize,pos,constituency", "depparse": "tokenize,pos,lemma,depparse"}
 """Stanza's processor that makes the trees → all processors that it needs."""
@@ -16,7 +20,7 @@ PROCESSORS = {"constituency": "tokenize,pos,constituency", "depparse": "tokenize
 class StanzaParser:
     """Parses sentences with a Stanza pipeline."""
 
-    def __init__(self, pipeline: Any, language: str, processor: str = "constituency") -> None:
+    def __init__(self, pipeline: Pipeline, language: str, processor: str = "constituency") -> None:
         self.pipeline = pipeline
         self.language = language
         self.processor = processor
@@ -58,12 +62,12 @@ class StanzaParser:
         documents = iter(self.pipeline.bulk_process([text for text in texts if text]))
         return [self._tree(next(documents)) if text else None for text in texts]
 
-    def _tree(self, document: Any) -> str | None:
+    def _tree(self, document: Document) -> str | None:
         parts = [self._part(sentence) for sentence in document.sentences]
         trees = [tree for tree in parts if tree]
         return f"({TOP} {' '.join(trees)})" if len(trees) > 1 else next(iter(trees), None)
 
-    def _part(self, sentence: Any) -> str | None:
+    def _part(self, sentence: Sentence) -> str | None:
         if self.processor == "constituency":
             return read_tree(str(sentence.constituency or ""))
         words = sentence.words
