@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from paraloom.core.config import base_config, check_range
 from paraloom.core.errors import ConfigError, DataError, MissingExtraError, ParaloomError
@@ -26,6 +27,7 @@ from paraloom.io.formats import csv
 from paraloom.io.formats.names import is_dataset, sides
 from paraloom.io.shards import ROW_GROUP_ROWS, WARNINGS, open_shard, read_batches
 from paraloom.pairs.filtering.cleaning import CleaningRules, line_faults
+from paraloom.pairs.filtering.filters import Criteria, check, select
 
 if TYPE_CHECKING:
     from paraloom.io.records import BadRecord
@@ -243,8 +245,12 @@ class ReadScoredPairs(Source):
         source: The file (.parquet, .tsv, .csv or .jsonl), or the folder of the data set (`.dataset`). Relative paths
             are resolved against the folder of the pipeline file.
         bad_rows: 'stop' at a row that cannot be read, or whose `src` or `tgt` is null, or 'reject' it.
+        where: SQL condition over the columns: rows that do not meet it are rejected, with their `pair_id` alone. A
+            later :class:`Filter` keeps the whole of them, and takes twice as long.
 
     Raises:
+        ConfigError: `where` is not valid SQL, or cannot be combined with `bad_rows`; or, when it runs, a column is
+            missing.
         DataError: When it runs: a column of PAIRS is missing, `src` or `tgt` is null, or a text is not UTF-8.
 
     Example:
@@ -253,13 +259,22 @@ class ReadScoredPairs(Source):
     """
 
     output_schema: ClassVar[str] = "PAIRS"
-    optional_fields: ClassVar[tuple[str, ...]] = ("bad_rows",)
+    optional_fields: ClassVar[tuple[str, ...]] = ("bad_rows", "where")
 
     source: Path
     bad_rows: Literal["stop", "reject"] = "stop"
+    where: str = ""
+
+    def validate(self) -> None:
+        criteria = Criteria(where=self.where)
+        if criteria.where and self.bad_rows == "reject":
+            raise ConfigError("'where' cannot be combined with bad_rows = 'reject'", remedy="Use the stage 'filter'.")
 
     def batches(self, context: StageContext) -> Iterator[pa.RecordBatch]:
-        """All pairs in order."""
+        """All pairs in order; of those that do not meet the condition, `pair_id` and reason."""
+        return _that_meet(Criteria(where=self.where), self._pairs()) if self.where else self._pairs()
+
+    def _pairs(self) -> Iterator[pa.RecordBatch]:
         row = 0
         unread: list[tuple[int, str, str]] = []
         schema, batches = _table(self.source, None if self.bad_rows == "stop" else lambda *bad: unread.append(bad))
@@ -287,6 +302,22 @@ class ReadScoredPairs(Source):
             yield batch
         if unread:
             yield _rejects(unread, schema)
+
+
+def _that_meet(criteria: Criteria, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The rows of each batch that meet the criteria; then the others, of which all but `pair_id` is null."""
+    checked = False
+    for batch in batches:
+        if not checked:
+            check(criteria, batch.schema)
+            checked = True
+        selected = select(criteria, batch)
+        keep, reasons = selected.column("keep"), selected.column("reason")
+        yield with_reasons(batch.filter(keep), pa.nulls(keep.true_count, pa.string()))
+        if keep.false_count:
+            ids = batch.column("pair_id").filter(pc.invert(keep))
+            columns = [ids if field.name == "pair_id" else pa.nulls(len(ids), field.type) for field in batch.schema]
+            yield with_reasons(pa.record_batch(columns, schema=batch.schema), reasons.drop_null())
 
 
 def _without_warnings(batch: pa.RecordBatch) -> pa.RecordBatch:
