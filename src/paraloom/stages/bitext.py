@@ -277,7 +277,8 @@ class ReadScoredPairs(Source):
     def _pairs(self) -> Iterator[pa.RecordBatch]:
         row = 0
         unread: list[tuple[int, str, str]] = []
-        schema, batches = _table(self.source, None if self.bad_rows == "stop" else lambda *bad: unread.append(bad))
+        on_bad = None if self.bad_rows == "stop" else lambda *bad: unread.append(bad)
+        schema, batches = _table(self.source, on_bad, min(self.shard_rows, _LIGHT_BATCH_ROWS))
         require(schema, PAIRS)
         for batch in batches:
             null = [batch.column(side).is_null().to_numpy(zero_copy_only=False) for side in ("src", "tgt")]
@@ -328,6 +329,9 @@ def _without_warnings(batch: pa.RecordBatch) -> pa.RecordBatch:
     return batch.replace_schema_metadata({key: value for key, value in metadata.items() if key != WARNINGS} or None)
 
 
+_LIGHT_BATCH_ROWS = 5 * ROW_GROUP_ROWS
+"""Of a table that is only read: a call costs as much as thousands of its rows."""
+
 _WRITTEN = {"src", "tgt", "pair_id"}
 """Columns of every table of pairs that Paraloom wrote."""
 
@@ -344,7 +348,9 @@ def has_further_columns(source: str) -> bool:
     return len(schema) > len(PAIRS)
 
 
-def _table(source: Path, on_bad: BadRecord | None = None) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
+def _table(
+    source: Path, on_bad: BadRecord | None = None, batch_rows: int = ROW_GROUP_ROWS
+) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
     """The columns and the rows of a table or a data set."""
     if is_dataset(source):
         return _dataset_schema(source), _read_dataset(source)
@@ -352,7 +358,7 @@ def _table(source: Path, on_bad: BadRecord | None = None) -> tuple[pa.Schema, It
         typed: tuple[pa.Schema, Iterator[pa.RecordBatch]] = _read_typed(source, PAIRS, on_bad)
         return typed
     with open_shard(source) as file:
-        return file.schema_arrow, read_batches(source, batch_rows=ROW_GROUP_ROWS)
+        return file.schema_arrow, read_batches(source, batch_rows=batch_rows)
 
 
 def columns_of_file(path: Path) -> list[str]:
