@@ -92,11 +92,11 @@ def parts(source: Path, kept: Path, folder: Path, start: list[str]) -> dict[str,
     criteria, table = Criteria(where=WHERE), pq.read_table(kept)
     target = folder / "part.parquet"
     return {
-        "started, with 1,000 rows": measured(start)[0],
-        "input and kept rows digested": seconds_of(lambda: [file_digest(path) for path in (source, kept)]),
-        "input read": seconds_of(lambda: sum(batch.num_rows for batch in read_batches(source, batch_rows=25_000))),
+        "start, with 1,000 rows,": measured(start)[0],
+        "digests of input and output": seconds_of(lambda: [file_digest(path) for path in (source, kept)]),
+        "reading": seconds_of(lambda: sum(batch.num_rows for batch in read_batches(source, batch_rows=25_000))),
         "condition": seconds_of(lambda: [select(criteria, batch).num_rows for batch in batches]),
-        "kept rows written once, of two times": seconds_of(lambda: write_shard(target, table, table.schema, 50_000)),
+        "writing, once of twice,": seconds_of(lambda: write_shard(target, table, table.schema, 50_000)),
     }
 
 
@@ -141,23 +141,27 @@ def main() -> None:
         ids = [pq.read_table(output, columns=["pair_id"]).column(0) for output in outputs.values()]
         if any(not one.equals(ids[0]) for one in ids[1:]):
             sys.exit("they keep different rows")
-        rows = [[label, spread(times[label]), f"{outputs[label].stat().st_size / 1e6:.0f}"] for label in commands]
-        for label in (DUCK, DUCK_AS_OURS):
-            ratios = [one / other for one, other in zip(times[OURS], times[label], strict=True)]
-            rows.append([f"ratio to {label}", spread(ratios), ""])
+        rows = []
+        for label, seconds in times.items():
+            ratios = [one / other for one, other in zip(times[OURS], seconds, strict=True)]
+            size = f"{outputs[label].stat().st_size / 1e6:.0f}"
+            rows.append([label, spread(seconds), spread(ratios) if label != OURS else "", size])
         start = [*command, str(few), "-o", str(folder / "few-kept.parquet"), "--json"]
-        rows += [[f"alone: {part}", f"{value:.2f}", ""] for part, value in parts(source, ours, folder, start).items()]
-        for size, (seconds, megabytes) in group_sizes(source, folder).items():
-            rows.append([f"all rows written, row groups of {size}", f"{seconds:.2f}", f"{megabytes:.1f}"])
+        alone = [f"{part} {value:.2f} s" for part, value in parts(source, ours, folder, start).items()]
+        sizes = [
+            f"{size} ({seconds:.1f} s, {megabytes:.1f} MB)"
+            for size, (seconds, megabytes) in group_sizes(source, folder).items()
+        ]
         made = f"{options.rows:,} made pairs with scores ({source.stat().st_size / 1e6:.0f} MB of Parquet)"
         kept = f"{len(ids[0]):,}"
-    print(made, kept, *rows, sep="\n")
+    print(made, kept, *rows, *alone, *sizes, sep="\n")
     if options.write:
         text = (
             f"One condition of three clauses over {made}, by `paraloom filter` with one worker and by one line of "
             "DuckDB with one thread, in turn, each a process of its own: as DuckDB is, and with zstd's level 1 and row "
             f"groups of 50,000, as Paraloom writes. All keep the same {kept} rows. Processor time: the machine had "
-            "other work. *Alone* is a part of the command by itself, once."
+            f"other work. Parts of the command by themselves, once: {', '.join(alone)}. All rows written by Paraloom in "
+            f"row groups of {', '.join(sizes)}."
         )
         put_result(
             FOLDER / "runs.json",
@@ -166,8 +170,8 @@ def main() -> None:
                 "text": [text],
                 "command": [f"python benchmarks/filter_speed.py --rounds {options.rounds} --write"],
                 "machine": "cores",
-                "columns": ["", f"processor, s ({options.rounds} rounds)", "output, MB"],
-                "align": "lrr",
+                "columns": ["", f"processor, s ({options.rounds} rounds)", "`filter` to it", "output, MB"],
+                "align": "lrrr",
                 "rows": rows,
             },
         )
