@@ -160,8 +160,8 @@ def main() -> None:
             f"One condition of three clauses over {made}, by `paraloom filter` with one worker and by one line of "
             "DuckDB with one thread, in turn, each a process of its own: as DuckDB is, and with zstd's level 1 and row "
             f"groups of 50,000, as Paraloom writes. All keep the same {kept} rows. Processor time: the machine had "
-            f"other work. Parts of the command by themselves, once: {', '.join(alone)}. All rows written by Paraloom in "
-            f"row groups of {', '.join(sizes)}."
+            f"other work. Parts of the command by themselves, once: {', '.join(alone)}. All rows written by Paraloom "
+            f"in row groups of {', '.join(sizes)}."
         )
         put_result(
             FOLDER / "runs.json",
