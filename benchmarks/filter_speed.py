@@ -103,11 +103,11 @@ def parts(source: Path, kept: Path, folder: Path, start: list[str]) -> dict[str,
 def group_sizes(source: Path, folder: Path) -> dict[str, tuple[float, float]]:
     """Processor seconds and MB of all rows, written with row groups of several sizes."""
     table, target = pq.read_table(source), folder / "groups.parquet"
-    found = {}
+    sizes = {}
     for rows in GROUPS:
         seconds = seconds_of(lambda rows=rows: write_shard(target, table, table.schema, rows))
-        found[f"{rows:,}"] = seconds, target.stat().st_size / 1e6
-    return found
+        sizes[f"{rows:,}"] = seconds, target.stat().st_size / 1e6
+    return sizes
 
 
 def spread(values: Sequence[float]) -> str:
@@ -152,12 +152,12 @@ def main() -> None:
             f"{size} ({seconds:.1f} s, {megabytes:.1f} MB)"
             for size, (seconds, megabytes) in group_sizes(source, folder).items()
         ]
-        made = f"{options.rows:,} made pairs with scores ({source.stat().st_size / 1e6:.0f} MB of Parquet)"
+        rows_read = f"{options.rows:,} made pairs with scores ({source.stat().st_size / 1e6:.0f} MB of Parquet)"
         kept = f"{len(ids[0]):,}"
-    print(made, kept, *rows, *alone, *sizes, sep="\n")
+    print(rows_read, kept, *rows, *alone, *sizes, sep="\n")
     if options.write:
         text = (
-            f"One condition of three clauses over {made}, by `paraloom filter` with one worker and by one line of "
+            f"One condition of three clauses over {rows_read}, by `paraloom filter` with one worker and by one line of "
             "DuckDB with one thread, in turn, each a process of its own: as DuckDB is, and with zstd's level 1 and row "
             f"groups of 50,000, as Paraloom writes. All keep the same {kept} rows. Processor time: the machine had "
             f"other work. Parts of the command by themselves, once: {', '.join(alone)}. All rows written by Paraloom "
