@@ -87,6 +87,13 @@ def measure(url: str, path: str, query: dict[str, str], repeats: int, cookie: st
     return seconds
 
 
+def resident() -> tuple[float, float]:
+    """GB of this process in memory: its own, and of files, which the system takes back where it needs the memory."""
+    status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
+    own, mapped = (int(status[name].split()[0]) / 1e6 for name in ("RssAnon", "RssFile"))
+    return own, mapped
+
+
 def report(rows: int, scratch: Path, repeats: int) -> dict[str, str]:
     """Name of each request → median and slowest time in ms."""
     folder = Path(tempfile.mkdtemp(dir=scratch))
@@ -96,7 +103,10 @@ def report(rows: int, scratch: Path, repeats: int) -> dict[str, str]:
         with opened(corpus.folder, scratch=folder) as server:
             results = {"opened (s)": f"{time.perf_counter() - start:.1f}"}
             start = time.perf_counter()
-            server.app.library.get().dataset.warm_up()
+            dataset = server.app.library.get().dataset
+            copied = sum(batch.nbytes for batch in dataset.table.to_batches())
+            dataset.warm_up()
+            copied += 8 * len(dataset.scores) * rows  # Values and row numbers of each score
             results["prepared (s)"] = f"{time.perf_counter() - start:.1f}"
             threading.Thread(target=server.serve_forever, daemon=True).start()
             url, cookie = f"http://127.0.0.1:{server.port}", f"{server.cookie}={server.token}"
@@ -107,6 +117,8 @@ def report(rows: int, scratch: Path, repeats: int) -> dict[str, str]:
                 )
             server.shutdown()
         results["peak memory (GB)"] = f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6:.1f}"
+        results["of it at the end its own; mapped files (GB)"] = "; ".join(f"{part:.2f}" for part in resident())
+        results["files in the scratch folder (GB)"] = f"{copied / 1e9:.2f}"
         return results
     finally:
         shutil.rmtree(folder)

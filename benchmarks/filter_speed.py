@@ -2,10 +2,12 @@
 
     python benchmarks/filter_speed.py                        # 1,000,000 rows, five rounds
     python benchmarks/filter_speed.py --rows 100000 --rounds 1
+    python benchmarks/filter_speed.py --rounds 3 --write     # the page of results
 
-DuckDB reads the file, filters, and writes Parquet with zstd, in a process of its own with as many threads. Its one line
-keeps neither the rejected rows with their reasons nor digests, and does not resume. Both must keep the same rows. The
-sentences are made of a vocabulary by a seed, with Zipf's frequencies, so that they compress as text does.
+DuckDB reads the file, filters, and writes Parquet with zstd, in a process of its own with as many threads: with its own
+settings, and with the level of compression and the row groups of Paraloom. Its one line neither counts reasons nor
+checks digests, and does not resume. All must keep the same rows. The sentences are made of a vocabulary by a seed, with
+Zipf's frequencies, so that they compress as text does. Then the parts of the command are measured one by one.
 """
 
 from __future__ import annotations
@@ -17,18 +19,27 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from results_pages import FOLDER, put_result
 
+from paraloom.core.digests import file_digest
+from paraloom.io.shards import read_batches, write_shard
+from paraloom.pairs.filtering.filters import Criteria, select
+
+OURS, DUCK, DUCK_AS_OURS = "`paraloom filter`", "DuckDB", "DuckDB, level 1 and groups of 50,000"
 WHERE = "judge >= 0.5 and overlap <= 0.7 and tgt_tokens between 4 and 30"
 DUCKDB = """
 import duckdb
 database = duckdb.connect(config={{"threads": {workers}}})
-database.execute("copy (select * from '{source}' where {where}) to '{output}' (format parquet, compression zstd)")
+database.execute("copy (select * from '{source}' where {where}) to '{output}' (format parquet, compression zstd{more})")
 """
+AS_OURS = ", compression_level 1, row_group_size 50000"
+GROUPS = (5_000, 50_000, 122_880)
 _PART = 50_000
 
 
@@ -68,44 +79,102 @@ def measured(command: list[str]) -> tuple[float, float]:
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, time.perf_counter() - began
 
 
+def seconds_of(call: Callable[[], object]) -> float:
+    """Processor seconds of a call in this process."""
+    began = time.process_time()
+    call()
+    return time.process_time() - began
+
+
+def parts(source: Path, kept: Path, folder: Path, start: list[str]) -> dict[str, float]:
+    """Processor seconds of what `paraloom filter` does, each by itself."""
+    batches = [batch for batch in read_batches(source, batch_rows=25_000)]
+    criteria, table = Criteria(where=WHERE), pq.read_table(kept)
+    target = folder / "part.parquet"
+    return {
+        "start, with 1,000 rows,": measured(start)[0],
+        "digests of input and output": seconds_of(lambda: [file_digest(path) for path in (source, kept)]),
+        "reading": seconds_of(lambda: sum(batch.num_rows for batch in read_batches(source, batch_rows=25_000))),
+        "condition": seconds_of(lambda: [select(criteria, batch).num_rows for batch in batches]),
+        "writing, once of twice,": seconds_of(lambda: write_shard(target, table, table.schema, 50_000)),
+    }
+
+
+def group_sizes(source: Path, folder: Path) -> dict[str, tuple[float, float]]:
+    """Processor seconds and MB of all rows, written with row groups of several sizes."""
+    table, target = pq.read_table(source), folder / "groups.parquet"
+    sizes = {}
+    for rows in GROUPS:
+        seconds = seconds_of(lambda rows=rows: write_shard(target, table, table.schema, rows))
+        sizes[f"{rows:,}"] = seconds, target.stat().st_size / 1e6
+    return sizes
+
+
+def spread(values: Sequence[float]) -> str:
+    """The median, and the range."""
+    return f"{statistics.median(values):.1f} ({min(values):.1f} to {max(values):.1f})"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument("--write", action="store_true", help="put the figures on the page of results")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        source, ours, theirs = folder / "scored.parquet", folder / "kept.parquet", folder / "duckdb.parquet"
+        source, few, ours = folder / "scored.parquet", folder / "few.parquet", folder / "kept.parquet"
         write_rows(source, options.rows)
-        line = DUCKDB.format(workers=options.workers, source=source, where=WHERE, output=theirs)
-        commands = {
-            "paraloom filter": [
-                *(sys.executable, "-m", "paraloom", "filter", str(source), "--where", WHERE, "-o", str(ours)),
-                *("--workers", str(options.workers), "--json"),
-            ],
-            "duckdb": [sys.executable, "-c", line],
-        }
-        times: dict[str, list[tuple[float, float]]] = {name: [] for name in commands}
+        write_rows(few, 1_000)
+        with_settings = {DUCK: ("", folder / "duckdb.parquet"), DUCK_AS_OURS: (AS_OURS, folder / "as-ours.parquet")}
+        command = [sys.executable, "-m", "paraloom", "filter", "--where", WHERE, "--workers", str(options.workers)]
+        commands = {OURS: [*command, str(source), "-o", str(ours), "--json", "--force"]}
+        outputs = {OURS: ours}
+        for label, (more, output) in with_settings.items():
+            line = DUCKDB.format(workers=options.workers, source=source, where=WHERE, output=output, more=more)
+            commands[label], outputs[label] = [sys.executable, "-c", line], output
+        times: dict[str, list[float]] = {label: [] for label in commands}
         for _ in range(options.rounds):
-            for name, command in commands.items():
-                ours.unlink(missing_ok=True)
-                times[name].append(measured(command))
-                if name == "paraloom filter":
-                    kept = pq.read_table(ours, columns=["pair_id"]).column(0)
-                    size = ours.stat().st_size
-        if kept.to_pylist() != pq.read_table(theirs, columns=["pair_id"]).column(0).to_pylist():
-            sys.exit("the two keep different rows")
-        sizes = {"paraloom filter": size, "duckdb": theirs.stat().st_size}
-        print(f"{options.rows:,} rows, {source.stat().st_size / 1e6:.0f} MB; {len(kept):,} kept by both")
-        for name, rounds in times.items():
-            processor, clock = zip(*rounds, strict=True)
-            print(
-                f"{name}: {statistics.median(processor):.1f} s of the processor ({min(processor):.1f} to "
-                f"{max(processor):.1f}), {statistics.median(clock):.1f} s, {sizes[name] / 1e6:.0f} MB written"
-            )
-        ratios = [a[0] / b[0] for a, b in zip(*times.values(), strict=True)]
-        print(f"ratio of processor time: {statistics.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})")
+            for label, one in commands.items():
+                times[label].append(measured(one)[0])
+        ids = [pq.read_table(output, columns=["pair_id"]).column(0) for output in outputs.values()]
+        if any(not one.equals(ids[0]) for one in ids[1:]):
+            sys.exit("they keep different rows")
+        rows = []
+        for label, seconds in times.items():
+            ratios = [one / other for one, other in zip(times[OURS], seconds, strict=True)]
+            size = f"{outputs[label].stat().st_size / 1e6:.0f}"
+            rows.append([label, spread(seconds), spread(ratios) if label != OURS else "", size])
+        start = [*command, str(few), "-o", str(folder / "few-kept.parquet"), "--json"]
+        alone = [f"{part} {value:.2f} s" for part, value in parts(source, ours, folder, start).items()]
+        sizes = [
+            f"{size} ({seconds:.1f} s, {megabytes:.1f} MB)"
+            for size, (seconds, megabytes) in group_sizes(source, folder).items()
+        ]
+        rows_read = f"{options.rows:,} made pairs with scores ({source.stat().st_size / 1e6:.0f} MB of Parquet)"
+        kept = f"{len(ids[0]):,}"
+    print(rows_read, kept, *rows, *alone, *sizes, sep="\n")
+    if options.write:
+        text = (
+            f"One condition of three clauses over {rows_read}, by `paraloom filter` with one worker and by one line of "
+            "DuckDB with one thread, in turn, each a process of its own: as DuckDB is, and with zstd's level 1 and row "
+            f"groups of 50,000, as Paraloom writes. All keep the same {kept} rows. Processor time: the machine had "
+            f"other work. Parts of the command by themselves, once: {', '.join(alone)}. All rows written by Paraloom "
+            f"in row groups of {', '.join(sizes)}."
+        )
+        put_result(
+            FOLDER / "runs.json",
+            {
+                "heading": "`filter` beside DuckDB",
+                "text": [text],
+                "command": [f"python benchmarks/filter_speed.py --rounds {options.rounds} --write"],
+                "machine": "cores",
+                "columns": ["", f"processor, s ({options.rounds} rounds)", "`filter` to it", "output, MB"],
+                "align": "lrrr",
+                "rows": rows,
+            },
+        )
 
 
 if __name__ == "__main__":

@@ -288,7 +288,10 @@ def planned(known: list[tuple[int, float]], pairs: int) -> float:
 
 
 def write(files: list[Path]) -> None:
-    """Put runs of several sizes on the page of results."""
+    """Put runs of several sizes into the table of the page of results, and print what can be said of them.
+
+    What people have written around the table stays.
+    """
     runs = sorted((json.loads(path.read_text(encoding="utf-8")) for path in files), key=lambda run: run["pairs"])
     done = [run for run in runs if run.get("finished", True)]
     totals = [(run["pairs"], sum(run["processor"].values())) for run in done]
@@ -331,16 +334,16 @@ def write(files: list[Path]) -> None:
         row("files; GB", lambda run: f"{run['files']:,}; {run['bytes'] / 1e9:.2f}" if run in done else ""),
         *(row(f"`{name}`: processor, s; memory, MiB", reader(name)) for name in (*READERS, "explore")),
     ]
-    notes = []
+    sentences = []
     if len(done) > 2:
         guess = planned(totals[:-1], totals[-1][0])
-        notes.append(
+        sentences.append(
             f"On the line through {totals[-3][0]:,} and {totals[-2][0]:,} pairs, {totals[-1][0]:,} would take "
             f"{guess:,.0f} s of a processor: the run, its {done[-1]['kills']} kills included, took "
             f"{totals[-1][1] / guess:.2f} of that. On the line through the two largest, a billion would take "
             f"{planned(totals, 10**9) / 3600:,.1f} hours of one processor."
         )
-    notes += [
+    sentences += [
         f"{run['pairs']:,} pairs: the run was stopped before its end, in the stage of the row *"
         f"{STAGES[max(run['processor'].keys() & STAGES.keys())]}*."
         for run in runs
@@ -352,32 +355,16 @@ def write(files: list[Path]) -> None:
     if len(digests) > 1:
         *smaller, largest = sorted(digests, key=len)
         same = sum(len(part & largest) for part in smaller)
-        notes.append(
+        sentences.append(
             f"{same:,} of the {sum(map(len, smaller)):,} shards of smaller runs have the bytes of the largest."
         )
-    put_result(
-        FOLDER / "runs.json",
-        {
-            "heading": HEADING,
-            "text": [
-                "Pairs are made by a seed, scored (the common scores and that of `english`), filtered by two "
-                "conditions, and freed of near-duplicates (one in fifty is a copy of an earlier pair, with a sentence "
-                "of one word behind it), in shards of 50,000 by two workers. The largest run was killed (`kill -9`) at "
-                "random moments, and resumed. Memory is the peak of all processes of a run, processor time that of "
-                "all; the machine had other work, so the clock says little."
-            ],
-            "command": [
-                "python benchmarks/large_run.py --pairs 1000000 -o large-6",
-                "python benchmarks/large_run.py --pairs 100000000 --kills 50 --every 60 -o large-8",
-                "python benchmarks/large_run.py --write large-{5,6,7,8}/summary.json",
-            ],
-            "machine": "cores",
-            "columns": ["", *(f"{run['pairs']:,} pairs" for run in runs)],
-            "align": "l" + "r" * len(runs),
-            "rows": rows,
-            "notes": notes,
-        },
-    )
+    print(*sentences, sep="\n")
+    page = FOLDER / "runs.json"
+    result = next(one for one in read_topic(page)["results"] if one.get("heading") == HEADING)
+    earlier = [f"{result['commit']} {result['date']}", *result.get("earlier", [])]
+    columns = ["", *(f"{run['pairs']:,} pairs" for run in runs)]
+    table = {"columns": columns, "align": "l" + "r" * len(runs), "rows": rows, "earlier": earlier}
+    put_result(page, {**result, **table})
 
 
 def drawn_page() -> str:

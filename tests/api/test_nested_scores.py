@@ -11,8 +11,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from paraloom import read_pairs
-from paraloom.api import score_records
+from paraloom.api import nested_scores, score_records
 from paraloom.core.errors import ConfigError, DataError
+from paraloom.core.stage import StageContext
+from paraloom.stages import Score
 
 ROWS: list[dict[str, Any]] = [
     {"id": 1, "turns": [{"de": "Ein Hund schläft heute", "en": "a dog"}, {"de": "Ja", "en": "yes it is"}]},
@@ -124,3 +126,28 @@ def test_bad_records_name_file_row_and_remedy(tmp_path: Path) -> None:
     taken = write([{"de": ["a"], "en": ["b"], "src_tokens": 1}], tmp_path / "c.jsonl")
     with pytest.raises(DataError, match=r"row 1: .*a column 'src_tokens' already"):
         score_records(taken, str(tmp_path / "b.jsonl"), **paths, scores=["src_tokens"])
+
+
+@pytest.mark.parametrize("column", ["src_tokens", "src_tokens_mean", "judge_min"])
+@pytest.mark.parametrize("suffix", [".jsonl", ".parquet"])
+def test_a_column_with_the_name_of_a_score_is_an_error_before_any_work(
+    column: str, suffix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(nested_scores, "run_stages", None)  # The first work
+    rows = [{"de": ["a"], "en": ["b"]}, {"de": ["a"], "en": ["b"], column: 1}]
+    source = write(rows, tmp_path / "a.jsonl")
+    if suffix == ".parquet":
+        pq.write_table(pa.Table.from_pylist([rows[1]]), source := str(tmp_path / "a.parquet"))
+    scoring: dict[str, Any] = {"src_column": "de.*", "tgt_column": "en.*", "scores": ["length", "judge"]}
+    where = r"a.jsonl, row 2: " if suffix == ".jsonl" else r"a.parquet: "
+    with pytest.raises(DataError, match=rf"stage score, .*{where}.*'{column}' already.*\n.*leave that score out"):
+        score_records(source, str(tmp_path / f"out{suffix}"), **scoring)
+
+
+def test_the_columns_that_a_score_will_add_are_known_before() -> None:
+    batch = pa.RecordBatch.from_pylist([{"src": "A dog sleeps.", "tgt": "A dog is asleep."}])
+    stage = Score(scores=("common", "length"))
+    assert stage.known_columns() == stage.apply(batch, StageContext(seed=1)).schema.names[2:]
+    assert Score(scores=(), encoder="english", language_model="lm").known_columns() == ["paraphrase_score"]
+    assert Score(scores=("bilingual",), encoder="both").known_columns() == ["bilingual_similarity"]
+    assert Score(scores=("judge",)).known_columns() == ["judge", "judge_backward", "judge_forward"]

@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from stage_runs import count_reasons, read_rows, run_toml, write_pairs
 
+from paraloom import as_pairs
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.schema import PAIRS, signature_of
 from paraloom.core.stage import StageContext
@@ -204,6 +205,22 @@ def test_a_null_is_named_with_its_row(scored: Path) -> None:
     with pytest.raises(DataError, match="'tgt' is null") as error:
         list(ReadScoredPairs(source=scored).batches(StageContext(1)))
     assert error.value.row == 2
+
+
+def test_a_condition_rejects_as_a_table_is_read(tmp_path: Path) -> None:
+    pairs = as_pairs({"src": list("abcd"), "tgt": list("efgh"), "judge": [0.1, 0.9, None, 0.6]})
+    pairs.write(tmp_path / "scored.parquet")
+    text = '[[stage]]\nuse = "read-scored-pairs"\nsource = "scored.parquet"\nwhere = "judge > 0.5"\n'
+    stage = run_toml(text, tmp_path).stages[-1]
+    assert (stage.counts.read, stage.counts.kept, stage.counts.rejected) == (4, 2, 2)
+    assert [row["src"] for row in read_rows(stage.folder)] == ["b", "d"]
+    rejected = read_rows(stage.folder / "rejected")
+    reasons = [(row["pair_id"], row["reason"], row["src"], row["judge"]) for row in rejected]
+    assert reasons == [("pairs:1", "not: judge > 0.5", None, None), ("pairs:3", "undefined: judge > 0.5", None, None)]
+    with pytest.raises(ConfigError, match="'juge' in the condition"):
+        list(ReadScoredPairs(source=tmp_path / "scored.parquet", where="juge > 0.5").batches(StageContext(1)))
+    with pytest.raises(ConfigError, match="cannot be combined"):
+        ReadScoredPairs(source=tmp_path / "scored.parquet", where="judge > 0.5", bad_rows="reject")
 
 
 def test_equal_texts_are_in_one_part_of_a_split(tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ from paraloom.web.layout import POLICY
 from paraloom.web.library import Library
 from paraloom.web.matching import RowFilter
 from paraloom.web.row_page import tree_list
-from paraloom.web.server import ExploreServer, start_server
+from paraloom.web.server import ExploreServer, _Handler, start_server
 from paraloom.web.state import identifier
 
 PATHS = ["/pairs", "/scores", "/threshold", "/row", "/compare", "/judge", "/judge/pair", "/run", "/trace"]
@@ -497,3 +497,12 @@ def test_columns_of_any_name_and_type_have_pages(tmp_path: Path) -> None:
             assert app.get("/judge/pair", {"rater": ["ada"]}).status in (200, 303), name
     finally:
         library.close()
+
+
+def test_a_connection_that_this_side_has_closed_counts_as_left() -> None:
+    handler = _Handler.__new__(_Handler)
+    handler.connection, other = socket.socketpair()
+    with other:
+        assert not handler._has_left()
+        handler.connection.close()
+        assert handler._has_left()

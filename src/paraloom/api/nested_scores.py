@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +15,17 @@ from paraloom.api.run import run_stages
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.results import ResultRecord
 from paraloom.core.schema import PAIRS
+from paraloom.core.stage import Stage
 from paraloom.io import Corpus
 from paraloom.io.formats.base import ReadOptions, json_values
 from paraloom.io.nested_pairs import record_pairs
-from paraloom.io.records import read_schema, record_format, with_columns, write_records
+from paraloom.io.records import read_records, read_schema, record_format, with_columns, write_records
 from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.shard import OnError
 from paraloom.stages.bitext import files_of_bitext
+from paraloom.stages.scores import Score
+
+_LOOKED_AT = 100  # Records of a file without types, before any work
 
 
 @dataclass(frozen=True)
@@ -73,8 +77,9 @@ def score_records(
         Rows and pairs.
 
     Raises:
-        ConfigError: The formats differ, or a column of the records has the name of a score.
-        DataError: No row has a text at a path, or the sides of a row have different numbers of texts.
+        ConfigError: The formats differ.
+        DataError: No row has a text at a path, the sides of a row have different numbers of texts, or a column of the
+            records has the name of a score.
     """
     last = str(files_of_bitext(Path(source))[-1])
     if (kind := record_format(last)) != record_format(output):
@@ -84,6 +89,7 @@ def score_records(
             remedy=f"Name an output such as out{kind}.",
         )
     pairs = read_pairs(source, src_column=src_column, tgt_column=tgt_column, on_error=on_error).score(**scoring)
+    _check_scores(pairs.stages, last)
     ignore = None if on_error == "stop" else lambda *_: None  # What was rejected is reported where pairs are read.
     options = ReadOptions(source, src_column=src_column, tgt_column=tgt_column, on_reject=ignore)
     counts = {"rows": 0, "pairs": 0, "scored": 0}
@@ -106,13 +112,7 @@ def score_records(
             )
             following = next(rows, None)
             for row, (values, places) in record_pairs(options):
-                if taken := next((name for name in types if name in values), None):
-                    raise DataError(
-                        f"the records have a column '{taken}' already",
-                        file=last,
-                        row=row,
-                        remedy="Rename or remove it.",
-                    )
+                _check_free(types, values, last, row)
                 columns: dict[str, list[object]] = {name: [] for name in scores}
                 for name in places:
                     row_scores: dict[str, object] = {}
@@ -133,6 +133,31 @@ def score_records(
 
     run_stages(pairs.stages, output, engine=engine, workers=workers, on_error=on_error, deliver=deliver)
     return ScoredRecords(**counts)
+
+
+def _check_scores(stages: Sequence[Stage], file: str) -> None:
+    """Check, before any work, that the first records have no column of a score that will be added."""
+    for score in (stage for stage in stages if isinstance(stage, Score)):
+        names = [name + end for name in score.known_columns() for end in ("", "_min", "_mean")]
+        try:
+            if schema := read_schema(file):
+                _check_free(names, schema.names, file)
+            else:
+                for record in islice(read_records(file, on_bad=lambda *_: None), _LOOKED_AT):
+                    _check_free(names, record.values, file, record.row)
+        except DataError as error:
+            raise error.at(stage=score.name) from None
+
+
+def _check_free(names: Iterable[str], columns: Container[str], file: str, row: int | None = None) -> None:
+    """Raise DataError for the first name of a score that a record has as a column."""
+    if taken := next((name for name in names if name in columns), None):
+        raise DataError(
+            f"the records have a column '{taken}' already, which a score is written to",
+            file=file,
+            row=row,
+            remedy="Rename or remove it, or leave that score out.",
+        )
 
 
 def _aggregated(columns: dict[str, list[Any]], types: dict[str, pa.DataType]) -> dict[str, Any]:

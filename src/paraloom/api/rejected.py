@@ -56,7 +56,7 @@ def rejected_rows(definition: Definition, result: RunResult) -> Iterator[dict[st
     from paraloom.stages.bitext import ReadPairs, ReadScoredPairs
 
     for step, stage in zip(definition.steps, result.stages, strict=False):
-        if isinstance(step.stage, (ReadPairs, ReadScoredPairs)):
+        if isinstance(step.stage, (ReadPairs, ReadScoredPairs)) and not getattr(step.stage, "where", ""):
             yield from _unread(str(step.stage.source), stage)
         if "requests" in stage.figures and _asks_endpoint(step.stage):
             for row in _rows(stage, "rejected"):

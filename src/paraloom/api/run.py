@@ -126,6 +126,8 @@ def run_stages(
     from paraloom.api.rejected import report_rejected
     from paraloom.pipeline.runner import run_pipeline
 
+    if engine == "local" and on_error == "stop":
+        stages = in_one_pass(stages)
     definition = _defined(OF_COMMAND, stages, seed)
     with tempfile.TemporaryDirectory() as scratch:
         work = Path(scratch) / "run" if output == "-" else Path(output.rstrip("/") + WORK)
@@ -200,6 +202,18 @@ def _defined(name: str, stages: Sequence[Stage], seed: int) -> Definition:
 
     definition = Definition(name, seed, _with_large_shards(define_steps(stages, Path.cwd())))
     return replace(definition, text=format_pipeline(definition))
+
+
+def in_one_pass(stages: Sequence[Stage]) -> Sequence[Stage]:
+    """The stages, or one that filters as it reads: twice as fast as two, where nobody sees what they leave behind."""
+    from paraloom.stages.bitext import ReadScoredPairs
+    from paraloom.stages.pairs import Filter
+
+    match stages:
+        case [ReadScoredPairs(bad_rows="stop", where="") as reading, Filter(where=where) as filtering] if where:
+            if replace(filtering, name="", input=None, where="") == Filter(name=""):
+                return [replace(reading, name=filtering.name, where=where)]
+    return stages
 
 
 def _with_large_shards(steps: tuple[Step, ...]) -> tuple[Step, ...]:

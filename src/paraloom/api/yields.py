@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 
 from paraloom.bundled import PARAPHRASE_MODEL, bundled_path
 from paraloom.core.errors import ParaloomError
 from paraloom.core.reasons import is_not_best, is_not_sampled
+from paraloom.core.stage import StageContext
 from paraloom.io import Corpus
 from paraloom.pipeline.definition import Definition, Step
-from paraloom.pipeline.registry import use_of
 from paraloom.pipeline.result import RunResult, StageResult, rejections
+from paraloom.stages.bitext import ReadScoredPairs
 
 LOW_YIELD = 0.05
 """A filter that keeps a smaller share of its pairs gets a warning."""
@@ -31,7 +34,7 @@ def warn_of_yield(definition: Definition, result: RunResult, travelling: Sequenc
     """Warn of filters whose conditions keep less than 5 % of their pairs: which costs most, and what keeps more."""
     folders = {stage.name: stage.folder for stage in result.stages}
     for step, stage in zip(definition.steps, result.stages, strict=False):
-        where = getattr(step.stage, "where", "") if use_of(type(step.stage)) == "filter" else ""
+        where = getattr(step.stage, "where", "")
         if where and stage.counts.read >= _MIN_ROWS:
             message = _low_yield(step, stage, folders, travelling)
             if message:
@@ -51,9 +54,7 @@ def _low_yield(step: Step, stage: StageResult, folders: Mapping[str, Path], trav
     if met >= LOW_YIELD * read:
         return ""
     clause = max(reasons, key=lambda name: reasons[name])
-    source = step.source
-    folder = folders.get(source) if isinstance(source, str) else source
-    more = {} if folder is None else _kept_by_presets(folder, getattr(step.stage, "where", ""))
+    more = _kept_by_presets(step, folders)
     kept = [f"{name} {rows:,} ({_percent(rows, read)})" for name, rows in more.items() if rows > met]
     presets = f"; the presets would keep: {', '.join(kept)}" if kept else ""
     return (
@@ -73,9 +74,17 @@ def _remedy(clause: str, has_presets: bool, travelling: Sequence[str]) -> str:
     return f"For more pairs: {preset}more translations of each sentence (--decode beam:12,nbest=4), another translator."
 
 
-def _kept_by_presets(folder: Path, where: str) -> dict[str, int]:
-    """How many pairs of a corpus each preset would keep, where it has their scores; not the preset in the condition."""
-    from paraloom.pairs.filtering.expressions import check_columns, condition, evaluate
+def _rows_before(step: Step, folders: Mapping[str, Path]) -> Iterator[pa.RecordBatch]:
+    """What a step filters: the table that it reads, or the corpus of an earlier step."""
+    if isinstance(step.stage, ReadScoredPairs):
+        yield from replace(step.stage, where="").batches(StageContext(seed=0))
+    elif folder := folders.get(step.source) if isinstance(step.source, str) else step.source:
+        yield from Corpus.open(folder).batches(batch_rows=8192)
+
+
+def _kept_by_presets(step: Step, folders: Mapping[str, Path]) -> dict[str, int]:
+    """How many pairs each preset would keep, where they have its scores; not the preset in the condition."""
+    from paraloom.pairs.filtering.expressions import condition, evaluate
     from paraloom.pairs.scoring.paraphrase_model import ParaphraseModel
 
     model = bundled_path(PARAPHRASE_MODEL)
@@ -84,16 +93,11 @@ def _kept_by_presets(folder: Path, where: str) -> dict[str, int]:
     presets = {
         name: condition(preset.where)
         for name, preset in ParaphraseModel.load(model).presets.items()
-        if preset.where not in where
+        if preset.where not in getattr(step.stage, "where", "")
     }
+    counts = dict.fromkeys(presets, 0)
     try:
-        corpus = Corpus.open(folder)
-        for parsed in presets.values():
-            check_columns(parsed, corpus.schema)
-        columns = {column.lower() for parsed in presets.values() for column in parsed.columns}
-        names = [name for name in corpus.schema.names if name.lower() in columns]
-        counts = dict.fromkeys(presets, 0)
-        for batch in corpus.batches(names, 8192) if names else ():
+        for batch in _rows_before(step, folders) if presets else ():
             for name, parsed in presets.items():
                 clauses = [clause.fill_null(False).to_numpy(zero_copy_only=False) for clause in evaluate(parsed, batch)]
                 counts[name] += int(np.logical_and.reduce(clauses).sum())

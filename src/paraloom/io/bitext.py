@@ -28,6 +28,7 @@ from paraloom.io.formats.base import (
     origin_in_name,
 )
 from paraloom.io.formats.names import SUFFIX, is_dataset, is_named_ppdb, sides
+from paraloom.io.shards import ROW_GROUP_ROWS
 from paraloom.text.language_names import known_language, language_code
 
 _FORMATS = "paraloom.io.formats"
@@ -277,7 +278,7 @@ def _read_corpus(folder: Path, batch_rows: int, skip: int, limit: int | None) ->
 
 def _with_schema(rows: Rows) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
     if isinstance(rows, Corpus):
-        return rows.schema, rows.batches()
+        return rows.schema, rows.batches(batch_rows=ROW_GROUP_ROWS)
     if isinstance(rows, pa.Table):
         return rows.schema, iter(rows.to_batches())
     if isinstance(rows, pa.RecordBatch):

@@ -87,6 +87,8 @@ def split(batch: pa.RecordBatch) -> tuple[pa.RecordBatch, pa.RecordBatch | None]
             f"{'there' if 'reason' in names else 'missing'}",
             remedy="A filter adds 'keep', true or false in each row, and 'reason': this is a bug of the stage.",
         )
+    if keep.true_count == batch.num_rows:
+        return batch.drop_columns(["keep", "reason"]), None
     return batch.filter(keep).drop_columns(["keep", "reason"]), batch.filter(pc.invert(keep)).drop_columns(["keep"])
 
 

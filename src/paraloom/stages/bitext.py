@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from paraloom.core.config import base_config, check_range
 from paraloom.core.errors import ConfigError, DataError, MissingExtraError, ParaloomError
@@ -29,6 +30,7 @@ from paraloom.io.formats import csv
 from paraloom.io.formats.names import is_dataset, sides
 from paraloom.io.shards import ROW_GROUP_ROWS, WARNINGS, open_shard, read_batches
 from paraloom.pairs.filtering.cleaning import CleaningRules, line_faults
+from paraloom.pairs.filtering.filters import Criteria, check, select
 
 if TYPE_CHECKING:
     from paraloom.io.records import BadRecord
@@ -246,8 +248,12 @@ class ReadScoredPairs(Source):
         source: The file (.parquet, .tsv, .csv or .jsonl), or the folder of the data set (`.dataset`). Relative paths
             are resolved against the folder of the pipeline file.
         bad_rows: 'stop' at a row that cannot be read, or whose `src` or `tgt` is null, or 'reject' it.
+        where: SQL condition over the columns: rows that do not meet it are rejected, with their `pair_id` alone. A
+            later :class:`Filter` keeps the whole of them, and takes twice as long.
 
     Raises:
+        ConfigError: `where` is not valid SQL, or cannot be combined with `bad_rows`; or, when it runs, a column is
+            missing.
         DataError: When it runs: a column of PAIRS is missing, `src` or `tgt` is null, or a text is not UTF-8.
 
     Example:
@@ -256,16 +262,26 @@ class ReadScoredPairs(Source):
     """
 
     output_schema: ClassVar[str] = "PAIRS"
-    optional_fields: ClassVar[tuple[str, ...]] = ("bad_rows",)
+    optional_fields: ClassVar[tuple[str, ...]] = ("bad_rows", "where")
 
     source: Path
     bad_rows: Literal["stop", "reject"] = "stop"
+    where: str = ""
+
+    def validate(self) -> None:
+        criteria = Criteria(where=self.where)
+        if criteria.where and self.bad_rows == "reject":
+            raise ConfigError("'where' cannot be combined with bad_rows = 'reject'", remedy="Use the stage 'filter'.")
 
     def batches(self, context: StageContext) -> Iterator[pa.RecordBatch]:
-        """All pairs in order."""
+        """All pairs in order; of those that do not meet the condition, `pair_id` and reason."""
+        return _that_meet(Criteria(where=self.where), self._pairs()) if self.where else self._pairs()
+
+    def _pairs(self) -> Iterator[pa.RecordBatch]:
         row = 0
         unread: list[tuple[int, str, str]] = []
-        schema, batches = _table(self.source, None if self.bad_rows == "stop" else lambda *bad: unread.append(bad))
+        on_bad = None if self.bad_rows == "stop" else lambda *bad: unread.append(bad)
+        schema, batches = _table(self.source, on_bad, min(self.shard_rows, _LIGHT_BATCH_ROWS))
         require(schema, PAIRS)
         for batch in batches:
             null = [batch.column(side).is_null().to_numpy(zero_copy_only=False) for side in ("src", "tgt")]
@@ -292,6 +308,22 @@ class ReadScoredPairs(Source):
             yield _rejects(unread, schema)
 
 
+def _that_meet(criteria: Criteria, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The rows of each batch that meet the criteria; then the others, of which all but `pair_id` is null."""
+    checked = False
+    for batch in batches:
+        if not checked:
+            check(criteria, batch.schema)
+            checked = True
+        selected = select(criteria, batch)
+        keep, reasons = selected.column("keep"), selected.column("reason")
+        yield with_reasons(batch.filter(keep), pa.nulls(keep.true_count, pa.string()))
+        if keep.false_count:
+            ids = batch.column("pair_id").filter(pc.invert(keep))
+            columns = [ids if field.name == "pair_id" else pa.nulls(len(ids), field.type) for field in batch.schema]
+            yield with_reasons(pa.record_batch(columns, schema=batch.schema), reasons.drop_null())
+
+
 def _without_warnings(batch: pa.RecordBatch) -> pa.RecordBatch:
     """A batch without the warnings of its file, so that the shards of a run do not depend on them."""
     metadata = batch.schema.metadata or {}
@@ -300,9 +332,12 @@ def _without_warnings(batch: pa.RecordBatch) -> pa.RecordBatch:
     return batch.replace_schema_metadata({key: value for key, value in metadata.items() if key != WARNINGS} or None)
 
 
+_LIGHT_BATCH_ROWS = 5 * ROW_GROUP_ROWS
+"""Of a table that is only read: a call costs as much as thousands of its rows."""
+
 _WRITTEN = {"src", "tgt", "pair_id"}
-_QUOTED = re.compile(r'"(?:[^"]|"")*""(?:[^"]|"")*"')
 """Columns of every table of pairs that Paraloom wrote."""
+_QUOTED = re.compile(r'"(?:[^"]|"")*""(?:[^"]|"")*"')
 
 
 def has_further_columns(source: str) -> bool:
@@ -317,7 +352,9 @@ def has_further_columns(source: str) -> bool:
     return len(schema) > len(PAIRS)
 
 
-def _table(source: Path, on_bad: BadRecord | None = None) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
+def _table(
+    source: Path, on_bad: BadRecord | None = None, batch_rows: int = ROW_GROUP_ROWS
+) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
     """The columns and the rows of a table or a data set."""
     if is_dataset(source):
         return _dataset_schema(source), _read_dataset(source)
@@ -325,7 +362,7 @@ def _table(source: Path, on_bad: BadRecord | None = None) -> tuple[pa.Schema, It
         typed: tuple[pa.Schema, Iterator[pa.RecordBatch]] = _read_typed(source, PAIRS, on_bad)
         return typed
     with open_shard(source) as file:
-        return file.schema_arrow, read_batches(source, batch_rows=ROW_GROUP_ROWS)
+        return file.schema_arrow, read_batches(source, batch_rows=batch_rows)
 
 
 def columns_of_file(path: Path) -> list[str]:

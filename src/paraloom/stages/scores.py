@@ -145,10 +145,28 @@ class Score(Map):
         added = {name for name in MODEL_OPTIONS if not (bilingual and name == PARAPHRASE_SCORE.name)}
         if self.judge is None:  # the bundled one computes them
             added -= JUDGED
-        given = {key for key in {*self.inputs, "languages"} if getattr(self, key)}
-        if self.sentence_transformer:
-            given.add("encoder")
+        given = self._given()
         return tuple(name for name in names if not (name in added and MODEL_OPTIONS[name] <= given)), bilingual
+
+    def _given(self) -> set[str]:
+        """The keys of the models that are given."""
+        given = {key for key in {*self.inputs, "languages"} if getattr(self, key)}
+        return given | {"encoder"} if self.sentence_transformer else given
+
+    def known_columns(self) -> list[str]:
+        """Names of the columns that it will add, as far as they are known before models are loaded."""
+        from paraloom.pairs.scoring.models import AGREEMENT, BILINGUAL_SIMILARITY, PARAPHRASE_SCORE
+        from paraloom.pairs.scoring.table import COLUMNS, GROUPS, JUDGED, MODEL_OPTIONS
+
+        names, bilingual = self._surface_names()
+        members = [member for name in names for member in GROUPS.get(name, (name,))]
+        members += ["judge"] if self.judge else sorted(JUDGED) if "judge" in names else []
+        # A language model, of words or of characters, says what it adds when it is loaded.
+        given = self._given() - {"language_model"}
+        unknown = {PARAPHRASE_SCORE.name if bilingual else BILINGUAL_SIMILARITY.name, *JUDGED}
+        unknown |= set() if self.agreement_samples else {AGREEMENT.name}
+        members += [name for name, keys in MODEL_OPTIONS.items() if keys <= given and name in COLUMNS.keys() - unknown]
+        return list(dict.fromkeys(members))
 
     def check_input(self, corpus: CorpusReader, context: StageContext) -> Mapping[str, Json]:
         """Languages of a sample, with a warning if translators, paraphrase model or bundled judge are for others."""

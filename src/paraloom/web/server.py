@@ -139,12 +139,12 @@ class _Handler(BaseHTTPRequestHandler):
     def _has_left(self) -> bool:
         """True if the browser has closed the connection."""
         poll = select.poll()
-        poll.register(self.connection, select.POLLIN)
         try:
+            poll.register(self.connection, select.POLLIN)
             return any(
                 event & ~select.POLLIN or not self.connection.recv(1, socket.MSG_PEEK) for _, event in poll.poll(0)
             )
-        except OSError:
+        except (OSError, ValueError):  # ValueError: closed here, too, while the thread that watches looked
             return True
 
     def _answer(self, path: str, query: Query, form: Query | None) -> Answer:

@@ -39,7 +39,7 @@ def write(batches: Iterable[pa.RecordBatch], schema: pa.Schema, target: str) -> 
     """Write one Parquet file, with the signatures of its columns."""
     if target.endswith(SUFFIXES):
         raise compressed_twice(target)
-    # Sentences are short: larger groups than those of shards make the file a quarter smaller.
+    # Sentences are short: larger groups than those of shards make the file a hundredth smaller, and its end shorter.
     return write_shard(target, batches, schema, 10 * ROW_GROUP_ROWS if "src" in schema.names else ROW_GROUP_ROWS)
 
 

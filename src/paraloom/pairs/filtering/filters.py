@@ -263,12 +263,12 @@ def select(
 ) -> pa.RecordBatch:
     """Mark the rows of a batch that meet all criteria; `best` is its part of `best_of_sources`."""
     cuts = cuts or {}
-    kept = np.ones(batch.num_rows, bool)
-    reason = np.full(batch.num_rows, None, object)
+    reasons: list[str] = []
+    first_reason = np.full(batch.num_rows, -1, np.int32)  # Number of a row's reason; -1 where it is kept
 
     def reject(rows: Bools, why: str) -> None:
-        reason[kept & rows] = why
-        kept[rows] = False
+        first_reason[(first_reason < 0) & rows] = len(reasons)
+        reasons.append(why)
 
     if criteria.where:
         parsed = condition(criteria.where)
@@ -294,7 +294,8 @@ def select(
         reject(promised.labeled_wrong(batch), "labeled wrong")
     if "sample" in cuts:
         reject(~Cut.from_json(cuts["sample"]).contains(batch), not_sampled(criteria.sample or 0))
-    return with_reasons(batch, pa.array(reason, pa.string()))
+    numbers = pa.array(first_reason, mask=first_reason < 0)
+    return with_reasons(batch, pa.array(reasons, pa.string()).take(numbers))
 
 
 @dataclass(frozen=True)

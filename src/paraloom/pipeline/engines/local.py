@@ -27,8 +27,13 @@ from paraloom.pipeline.engines.base import Outcome, Result, Task, announce, atte
 # floats independent of the machine. What the user has set is kept.
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
 
-# glibc returns freed memory to the system and requests it again at each batch of a decoder: a tenth of its time.
-MEMORY_KEPT = {"MALLOC_TRIM_THRESHOLD_": str(1 << 28), "MALLOC_MMAP_THRESHOLD_": str(1 << 25)}
+# glibc returns freed memory to the system and requests it again at each batch of a decoder: a tenth of its time. So
+# does the memory pool that pyarrow prefers.
+MEMORY_KEPT = {
+    "MALLOC_TRIM_THRESHOLD_": str(1 << 28),
+    "MALLOC_MMAP_THRESHOLD_": str(1 << 25),
+    "ARROW_DEFAULT_MEMORY_POOL": "system",
+}
 
 
 # Most workers end at once; one with requests to an endpoint under way waits for their answers.
