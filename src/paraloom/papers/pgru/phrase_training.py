@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 import math
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -64,14 +64,6 @@ class PhraseConfig(Config):
     Raises:
         ConfigError: Names the field whose value is out of range.
     """
-
-    renamed_fields: ClassVar[Mapping[str, str]] = {
-        "contrasts": "num_negatives",
-        "clip": "max_grad_norm",
-        "rate": "learning_rate",
-        "batch": "batch_size",
-        "share": "sample_fraction",
-    }
 
     network: str = "pgru"
     hidden_size: int = 0

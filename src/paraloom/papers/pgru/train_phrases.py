@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal
@@ -66,11 +66,6 @@ class TrainPhrases(PhraseConfig, Fit):
     """
 
     version: ClassVar[str] = "2"
-    renamed_fields: ClassVar[Mapping[str, str]] = {
-        "repeats": "task_repeats",
-        "reversed_contrast": "reversed_negative",
-        "choices": "num_candidates",
-    }
     sentinel: ClassVar[str] = "*.vocabulary.txt"
 
     pairs: tuple[Ref, ...] = ()
