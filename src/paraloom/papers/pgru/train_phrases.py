@@ -65,7 +65,7 @@ class TrainPhrases(PhraseConfig, Fit):
         100
     """
 
-    version: ClassVar[str] = "2"
+    version: ClassVar[str] = "3"
     sentinel: ClassVar[str] = "*.vocabulary.txt"
 
     pairs: tuple[Ref, ...] = ()
