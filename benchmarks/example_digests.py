@@ -77,8 +77,12 @@ OLDER = {
     **{"gold_swapped": "gold_turned", "source_pivot": "there", "pivot_target": "back", "init_from": "start"},
     **{"exact_sample": "enough", "text_files": "files_of_lines", "subwords_from": "subwords_of"},
     **{"description": "about", "utility": "quality"},
+    **{"num_negatives": "contrasts", "max_grad_norm": "clip", "sample_fraction": "share", "task_repeats": "repeats"},
+    **{"reversed_negative": "reversed_contrast", "num_candidates": "choices", "max_pairs": "pairs"},
+    **{"negatives": "choice", "reuse_bitext": "begin_with", "third_language": "third", "sentences": "within"},
+    **{"group_numbers": "wanted", "max_productions": "most", "diversity_limit": "measured"},
 }
-"""Keys of stages: newer name → that of version 0.1.0."""
+"""Keys of stages, loops and experiments: newer name → that of version 0.1.0."""
 
 TIMES = re.compile(r"second|minute|hour|time|speed|memory|_per_|versions?$", re.IGNORECASE)
 """Keys of figures that say how long something took."""

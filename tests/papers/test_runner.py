@@ -33,7 +33,6 @@ from paraloom.papers.study import Study
 from paraloom.papers.tables import movement
 from paraloom.papers.verdicts import OUTCOMES, Order, summarize_verdicts
 from paraloom.papers.w17.classifier_tables import ClassifierTraining, classifier_accuracies, classifier_orders
-from paraloom.papers.w17.filter_grids import GRIDS
 
 NOUNS = ["dog", "cat", "man", "child", "horse", "woman", "bird", "boy"]
 
@@ -83,12 +82,6 @@ def test_every_published_table_can_be_reproduced() -> None:
     assert sorted(tables) == sorted(PAPERS)
     for table in PAPERS.values():
         assert all(len(row) == len(table.columns) for _, row in table.rows)
-
-
-def test_the_grid_of_all_overlaps_has_the_candidates_of_each() -> None:
-    assert len(GRIDS["w17-overlap"]) == sum(
-        len(GRIDS[f"w17-{name}"]) for name in ("overlap-1", "overlap-2", "overlap-3", "bleu")
-    )
 
 
 @pytest.mark.slow
@@ -369,7 +362,8 @@ def test_tables_of_runs_with_phrases(paraloom: Command, tmp_path: Path) -> None:
 def test_runs_without_the_tasks_training_sets_have_no_row_of_them(tmp_path: Path) -> None:
     phrase_run(tmp_path / "run", 1)
     run = json.loads((tmp_path / "run/run.json").read_text(encoding="utf-8"))
-    run["stages"] = [stage for stage in run["stages"] if not stage["name"].startswith("task")]
+    for stage in run["stages"]:
+        stage |= {"folder": None, "state": "to do"} if stage["name"].startswith("task") else {"state": "done"}
     (tmp_path / "run/run.json").write_text(json.dumps(run), encoding="utf-8")
     (table,) = reproduce_tables("pgru-1", phrases=[tmp_path / "run"], folder=tmp_path / "tables")
     assert [name for name, _ in table.rows] == [

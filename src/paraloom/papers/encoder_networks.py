@@ -91,12 +91,14 @@ class Pgru(Network):
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
         state = x.new_zeros(len(x), self.dimension)
-        for by_word, present in zip(self.from_word(x).unbind(1), mask.unbind(1), strict=True):
-            update, reset, word = by_word.chunk(3, dim=1)
-            update_by_state, reset_by_state = self.from_state(state).chunk(2, dim=1)
+        for words, present in zip(x.unbind(1), mask.unbind(1), strict=True):
+            rows = present.nonzero()[:, 0]  # most phrases end before the longest
+            before = state[rows]
+            update, reset, word = self.from_word(words[rows]).chunk(3, dim=1)
+            update_by_state, reset_by_state = self.from_state(before).chunk(2, dim=1)
             z, r = torch.sigmoid(update + update_by_state), torch.sigmoid(reset + reset_by_state)
-            candidate = torch.tanh(word + self.candidate(r * state))
-            state = torch.where(present[:, None], (1 - z) * state + z * candidate, state)
+            candidate = torch.tanh(word + self.candidate(r * before))
+            state = state.index_copy(0, rows, (1 - z) * before + z * candidate)
         return state
 
 

@@ -46,7 +46,8 @@ class FinishedRun:
         self.folder, self._command = folder, command
         try:
             run = json.loads((folder / "run.json").read_text(encoding="utf-8"))
-            self.stages: dict[str, dict[str, Any]] = {stage["name"]: stage for stage in run["stages"]}
+            finished = (stage for stage in run["stages"] if stage.get("state") != "to do")
+            self.stages: dict[str, dict[str, Any]] = {stage["name"]: stage for stage in finished}
             self.name, self.seed, self.digest = run["name"], run["seed"], run["digest"][:12]
         except (OSError, KeyError, TypeError, ValueError):
             raise self._error("not that of a run of the loop or pipeline: run.json cannot be read") from None

@@ -193,7 +193,6 @@ KEYS = "src_lang = 'a'\ntgt_lang = 'b'\nmonolingual = []\ndevelopment = {}\ntest
     [
         ("", "'src_lang' is missing"),
         ("sed = 1", "did you mean 'seed'"),
-        ("measured = 1", "'measured' is now called 'diversity_limit'"),
         ("a =", "invalid TOML"),
         (KEYS + "parallel = []\nseed = 'x'", "'seed' must be a whole number"),
         (KEYS + "[parallel]\na = 1\n", "'parallel' must be"),

@@ -180,13 +180,9 @@ def test_columns_of_the_table_of_rounds() -> None:
         ("source = 'ko'\ntarget = 'en'\n[[bitext]]\nsource = 'a'", "'bitext' needs 'development'"),
         ("source = 'ko'\ntarget = 'en'\npatience = 1", "'patience' needs 'development'"),
         ("source = 'ko'\ntarget = 'en'\nrounds = 0", "nothing to do without 'bitext' and 'rounds'"),
-        ("source = 'ko'\ntarget = 'en'\ngold_turned = true", "'gold_turned' is now called 'gold_swapped'"),
-        ("source = 'ko'\ntarget = 'en'\nkeep = 'true'", "'keep' is now called 'where'"),
-        ("source = 'ko'\ntarget = 'en'\n[within]\nmax_bead_size = 2", "'within' is now called 'sentences'"),
-        ("source = 'ko'\ntarget = 'en'\n[third]\ninput = 'de'", "'third' is now called 'third_language'"),
         (
-            "source = 'ko'\ntarget = 'en'\n[third_language]\ninput = 'de'\ntranslator = 'de-en'\ngold_turned = true",
-            "table 'third_language': key 'gold_turned' is now called 'gold_swapped'",
+            "source = 'ko'\ntarget = 'en'\n[third_language]\ninput = 'de'\ntranslator = 'de-en'\ngold_swap = true",
+            "table 'third_language': unknown key 'gold_swap'; did you mean 'gold_swapped'",
         ),
         (
             "source = 'ko'\ntarget = 'en'\n[third_language]\ninput = 'de'",

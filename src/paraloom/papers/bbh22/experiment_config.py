@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from paraloom.core.config import Config, check_range
 from paraloom.core.errors import ConfigError
@@ -66,8 +65,6 @@ class Experiment(Config):
     Reference:
         Burchell et al. (2022), §3.
     """
-
-    renamed_fields: ClassVar[Mapping[str, str]] = {"measured": "diversity_limit"}
 
     src_lang: str
     tgt_lang: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
@@ -45,7 +45,6 @@ class SyntaxGroups(Fit):
     """
 
     sentinel: ClassVar[str] = "groups.json"
-    renamed_fields: ClassVar[Mapping[str, str]] = {"least": "min_rows"}
 
     pairs: Ref
     column: str = "tgt_parse"
@@ -163,7 +162,6 @@ class CountProductions(Fit):
         10
     """
 
-    renamed_fields: ClassVar[Mapping[str, str]] = {"wanted": "group_numbers", "most": "max_productions"}
     version: ClassVar[str] = "2"
 
     before: Ref

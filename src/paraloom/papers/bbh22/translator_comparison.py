@@ -126,7 +126,6 @@ class CompareTranslators(Fit):
     """
 
     version: ClassVar[str] = "2"
-    renamed_fields: ClassVar[Mapping[str, str]] = {"measured": "evaluations"}
 
     evaluations: tuple[Ref, ...]
     names: tuple[str, ...]

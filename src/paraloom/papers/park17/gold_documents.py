@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -87,7 +87,6 @@ class EvaluateAligner(Fit):
 
     optional_fields: ClassVar[tuple[str, ...]] = ("method", "order")
     version: ClassVar[str] = "7"
-    renamed_fields: ClassVar[Mapping[str, str]] = {"most": "max_bead_size"}
 
     documents: Path
     translator: Ref | None = None

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from paraloom.core.config import Config, check_keys, check_range
 from paraloom.core.errors import ConfigError
@@ -74,14 +74,6 @@ class LoopConfig(Config):
     Reference:
         Park et al. (2017), §4 and §5.
     """
-
-    renamed_fields: ClassVar[Mapping[str, str]] = {
-        "begin_with": "reuse_bitext",
-        "gold_turned": "gold_swapped",
-        "keep": "where",
-        "third": "third_language",
-        "within": "sentences",
-    }
 
     source: str
     target: str
@@ -151,8 +143,6 @@ def _check_translators(config: LoopConfig) -> None:
 @dataclass(frozen=True, kw_only=True)
 class _ThirdLanguage(Config):
     """Keys of `LoopConfig.third_language`."""
-
-    renamed_fields: ClassVar[Mapping[str, str]] = {"gold_turned": "gold_swapped"}
 
     input: str
     translator: str | None = None

@@ -20,6 +20,7 @@ _CHOOSING = "choosing among 100"
 _TASKS = ("SemEval2013", "Turney2012(5)", "Turney2012(10)")
 _TASK_STAGES = ("task-semeval", "task-turney", "task-turney")
 _PHRASES_ALONE = "k99-of-100"
+_PAIRS_OF_SYSTEMS = (("GRU(PPDB)", "average"), ("task-specific GRU", "GRU(PPDB)"), ("task-specific GRU", "average"))
 _AVERAGE = "average of the same vectors, not trained"
 
 
@@ -29,8 +30,8 @@ class PhraseRuns:
     def __init__(self, folders: Sequence[Path]) -> None:
         self._runs = [FinishedRun(folder, "paraloom run examples/pgru.toml") for folder in folders]
         self.count = len(self._runs)
-        seeds = "+".join(str(run.seed) for run in self._runs)
-        self.signature = signature("pgru", seeds=seeds, digest=self._runs[0].digest)
+        self.inputs = {f"run with seed {run.seed}": run.digest for run in self._runs}
+        self.signature = signature("pgru", seeds="+".join(str(run.seed) for run in self._runs))
 
     def results(self, stage: str) -> list[dict[str, Any]]:
         """The result.json of a stage in each run."""
@@ -78,40 +79,30 @@ def _contrast_orders(gru: Mapping[tuple[int, int], Accuracies]) -> Iterator[Orde
 
 def similarity_tasks(runs: PhraseRuns, name: str) -> ReproducedTable:
     """PGRU Table 1: phrase similarity tasks."""
+    # Name in orders → row of the paper, of ours, and the accuracies.
     systems = {
-        "average": [runs.on_task(_PHRASES_ALONE, task, "average") for task in _TASKS],
-        "GRU(PPDB)": [runs.on_task(_PHRASES_ALONE, task) for task in _TASKS],
+        "average": ("SUM, not trained", _AVERAGE, [runs.on_task(_PHRASES_ALONE, task, "average") for task in _TASKS]),
+        "GRU(PPDB)": (
+            "GRU(PPDB)",
+            "GRU of phrase pairs alone, ours",
+            [runs.on_task(_PHRASES_ALONE, task) for task in _TASKS],
+        ),
     }
     if runs.has(*_TASK_STAGES):
-        systems["task-specific GRU"] = [
-            runs.on_task(stage, task) for stage, task in zip(_TASK_STAGES, _TASKS, strict=True)
-        ]
-    labels = {
-        "average": _AVERAGE,
-        "GRU(PPDB)": "GRU of phrase pairs alone, ours",
-        "task-specific GRU": "GRU of the task's training set alone, ours",
-    }
+        of_tasks = [runs.on_task(stage, task) for stage, task in zip(_TASK_STAGES, _TASKS, strict=True)]
+        label = "GRU of the task's training set alone, ours"
+        systems["task-specific GRU"] = ("GRU, task-specific", label, of_tasks)
     rows: list[Row] = [
-        (labels[system], [mean_of_seeds(accuracies.values) for accuracies in of_system])
-        for system, of_system in systems.items()
+        (label, [mean_of_seeds(accuracies.values) for accuracies in ours]) for _, label, ours in systems.values()
     ]
     paper = published_figures(name)
-    published = {
-        "average": paper["SUM, not trained"],
-        "GRU(PPDB)": paper["GRU(PPDB)"],
-        "task-specific GRU": paper["GRU, task-specific"],
-    }
-    pairs = (("GRU(PPDB)", "average"), ("task-specific GRU", "GRU(PPDB)"), ("task-specific GRU", "average"))
-    orders = [
-        Order(
-            f"{task}: {better} above {worse}",
-            published[better][column] - published[worse][column],
-            systems[better][column].above(systems[worse][column]),
-        )
-        for better, worse in pairs
-        if {better, worse} <= set(systems)
-        for column, task in enumerate(PAPERS[name].columns)
-    ]
+    orders = []
+    for better, worse in _PAIRS_OF_SYSTEMS:
+        if {better, worse} <= set(systems):
+            (above, _, ours), (below, _, others) = systems[better], systems[worse]
+            for column, task in enumerate(PAPERS[name].columns):
+                published = paper[above][column] - paper[below][column]
+                orders.append(Order(f"{task}: {better} above {worse}", published, ours[column].above(others[column])))
     return _table(runs, name, rows, orders, "50, 20 and 10 by definition")
 
 
@@ -141,5 +132,6 @@ def _table(runs: PhraseRuns, name: str, rows: Sequence[Row], orders: Sequence[Or
         orders=orders,
         seeds=seeds,
         brackets=SEED_RANGE if seeds > 1 else "",
+        inputs=runs.inputs,
         baselines={"untrained": f"row *{_AVERAGE}*", "random": random, "identity": "does not apply"},
     )

@@ -14,12 +14,13 @@ import numpy.typing as npt
 from paraloom.core.digests import digest, signature
 from paraloom.core.errors import DataError
 from paraloom.core.protocols import EncoderLike
+from paraloom.core.results import ResultRecord, text_table
 from paraloom.core.stats import wilson_interval
 from paraloom.embed.average import normalize_vectors
 from paraloom.embed.encoder import open_encoder
 from paraloom.evaluate.base import EvaluationResult
 from paraloom.io import read_lines
-from paraloom.papers.published import published_figures
+from paraloom.papers.published import PAPERS, published_figures
 
 Similarity: TypeAlias = Literal["cosine", "dot"]
 
@@ -59,7 +60,7 @@ class PhraseQuestion:
 
 
 @dataclass(frozen=True)
-class PhraseRow:
+class PhraseRow(ResultRecord):
     """The accuracy on a task of n items, in percent, with its 95 % interval (Wilson)."""
 
     task: str
@@ -81,26 +82,16 @@ class PhraseResult(EvaluationResult):
         """The accuracy on a task in percent."""
         return next(row.accuracy for row in self.rows if row.task == task)
 
-    def to_dict(self) -> dict[str, Any]:
-        """All rows, as json.dumps takes them."""
-        return {
-            "signature": self.signature,
-            "threshold": self.threshold,
-            "rows": [vars(row).copy() for row in self.rows],
-        }
-
     def format(self) -> str:
         """A plain-text table, followed by the paper's."""
-        lines = [f"{'task':<18} {'accuracy':>8} {'95 %':>14} {'items':>6}"]
-        lines += [
-            f"{row.task:<18} {row.accuracy:>8.2f} {f'[{row.low:.1f}, {row.high:.1f}]':>14} {row.n:>6}"
-            for row in self.rows
+        ours = [(row.task, f"{row.accuracy:.2f}", f"[{row.low:.1f}, {row.high:.1f}]", str(row.n)) for row in self.rows]
+        theirs = [(name, *map("{:.2f}".format, figures)) for name, figures in published_figures("pgru-1").items()]
+        tables = [
+            *text_table(("task", "accuracy", "95 %", "items"), ours),
+            "",
+            *text_table(("published (PGRU)", *PAPERS["pgru-1"].columns), theirs),
         ]
-        lines += ["", f"{'published (PGRU)':<28} {'SemEval2013':>12} {'Turney(5)':>10} {'Turney(10)':>10}"]
-        lines += [
-            f"{name:<28} {a:>12.2f} {b:>10.2f} {c:>10.2f}" for name, (a, b, c) in published_figures("pgru-1").items()
-        ]
-        return "\n".join([*lines, "", self.signature])
+        return "\n".join([*tables, "", self.signature])
 
 
 def evaluate_phrases(
@@ -155,9 +146,9 @@ def answer_credits(
     words = list(dict.fromkeys(word for question in questions for word in question.choices))
     index = {word: i for i, word in enumerate(words)}
     choices = np.array([[index[word] for word in question.choices] for question in questions])
-    vectors = _vectors(encoder, words, similarity)
-    phrases = _vectors(encoder, [question.phrase for question in questions], similarity)
-    reversed_phrases = _vectors(encoder, [question.reversed for question in questions], similarity)
+    vectors = phrase_vectors(encoder, words, similarity)
+    phrases = phrase_vectors(encoder, [question.phrase for question in questions], similarity)
+    reversed_phrases = phrase_vectors(encoder, [question.reversed for question in questions], similarity)
     five = np.einsum("nd,nkd->nk", phrases, vectors[choices])
     others = np.einsum("nd,nkd->nk", reversed_phrases, vectors[choices])
     return _credits(five), _credits(np.concatenate([five, others], axis=1))
@@ -194,8 +185,8 @@ def task_texts(folder: str | Path) -> Iterator[str]:
 def _similarities(
     encoder: EncoderLike, items: Sequence[JudgedPhrase], similarity: Similarity
 ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.bool_]]:
-    first = _vectors(encoder, [item.phrase for item in items], similarity)
-    second = _vectors(encoder, [item.word for item in items], similarity)
+    first = phrase_vectors(encoder, [item.phrase for item in items], similarity)
+    second = phrase_vectors(encoder, [item.word for item in items], similarity)
     scores: npt.NDArray[np.float32] = np.einsum("nd,nd->n", first, second)
     return scores, np.array([item.same for item in items])
 
@@ -205,7 +196,8 @@ def _credits(scores: npt.NDArray[np.float32]) -> npt.NDArray[np.float64]:
     return np.where(best[:, 0], 1 / best.sum(axis=1), 0.0)
 
 
-def _vectors(encoder: EncoderLike, texts: list[str], similarity: Similarity) -> npt.NDArray[np.float32]:
+def phrase_vectors(encoder: EncoderLike, texts: list[str], similarity: Similarity) -> npt.NDArray[np.float32]:
+    """Vectors of texts whose dot products are the similarities."""
     vectors = encoder.encode(texts)
     return vectors if similarity == "dot" else normalize_vectors(vectors)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 import math
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,7 @@ from paraloom.embed.checkpoint import TrainingState, read_checkpoint, run_with_c
 from paraloom.embed.spec import PARTS, parse_spec
 from paraloom.embed.store import save_encoder
 from paraloom.embed.vocabulary import RowLists, Vocabulary, padded
+from paraloom.papers.pgru.phrase_tasks import Similarity
 from paraloom.papers.recurrent_encoders import Recurrent
 from paraloom.text.tokens import tokenize
 
@@ -65,19 +66,11 @@ class PhraseConfig(Config):
         ConfigError: Names the field whose value is out of range.
     """
 
-    renamed_fields: ClassVar[Mapping[str, str]] = {
-        "contrasts": "num_negatives",
-        "clip": "max_grad_norm",
-        "rate": "learning_rate",
-        "batch": "batch_size",
-        "share": "sample_fraction",
-    }
-
     network: str = "pgru"
     hidden_size: int = 0
     num_negatives: int = 9
     margin: float = 1.0
-    similarity: Literal["dot", "cosine"] = "dot"
+    similarity: Similarity = "dot"
     dropout: float = 0.5
     max_grad_norm: float = 5.0
     learning_rate: float = 0.3

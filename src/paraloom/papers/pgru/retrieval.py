@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
 
 from paraloom.core.errors import DataError
 from paraloom.core.protocols import EncoderLike
 from paraloom.core.seeds import generator
-from paraloom.embed.average import normalize_vectors
+from paraloom.papers.pgru.phrase_tasks import Similarity, phrase_vectors
 
 # Rounding can separate the cosines of two equal vectors by some 1e-7; closer ones are a tie.
 _TIE = 1e-6
@@ -21,7 +20,7 @@ def retrieval_accuracy(
     *,
     num_candidates: int = 100,
     seed: int = 1,
-    similarity: Literal["cosine", "dot"] = "cosine",
+    similarity: Similarity = "cosine",
 ) -> float:
     """Share of the queries, 0 to 1, whose own paraphrase is the nearest of random candidates.
 
@@ -38,9 +37,7 @@ def retrieval_accuracy(
             f"{num_candidates} candidates are out of range for {len(distinct)} distinct paraphrases",
             remedy=f"Give more pairs, or ask for 2 to {len(distinct)} candidates.",
         )
-    anchors, candidates = encoder.encode(queries), encoder.encode(list(distinct))
-    if similarity == "cosine":
-        anchors, candidates = normalize_vectors(anchors), normalize_vectors(candidates)
+    anchors, candidates = (phrase_vectors(encoder, list(texts), similarity) for texts in (queries, distinct))
     rng = generator(seed)
     correct = 0
     for anchor, text in zip(anchors, paraphrases, strict=True):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal
@@ -23,7 +23,7 @@ from paraloom.embed.store import load_encoder
 from paraloom.embed.vocabulary import Vocabulary
 from paraloom.embed.word_vectors import read_vector_words, read_vectors
 from paraloom.io import Corpus
-from paraloom.papers.pgru.phrase_tasks import FILES, evaluate_phrases, read_judged_phrases, read_questions
+from paraloom.papers.pgru.phrase_tasks import FILES, Similarity, evaluate_phrases, read_judged_phrases, read_questions
 from paraloom.papers.pgru.phrase_training import PhraseConfig, PhraseExample, train_phrases
 from paraloom.papers.pgru.retrieval import retrieval_accuracy
 from paraloom.pipeline.result import RunResult
@@ -65,12 +65,7 @@ class TrainPhrases(PhraseConfig, Fit):
         100
     """
 
-    version: ClassVar[str] = "2"
-    renamed_fields: ClassVar[Mapping[str, str]] = {
-        "repeats": "task_repeats",
-        "reversed_contrast": "reversed_negative",
-        "choices": "num_candidates",
-    }
+    version: ClassVar[str] = "3"
     sentinel: ClassVar[str] = "*.vocabulary.txt"
 
     pairs: tuple[Ref, ...] = ()
@@ -98,10 +93,10 @@ class TrainPhrases(PhraseConfig, Fit):
         parts, counts = self._pairs(context, set(known))
         examples = [self._example(*pair) for pair in parts["train"]] + self.task_repeats * list(self._of_task(context))
 
-        def choose(encoder: EncoderLike, part: str) -> float:
-            return self._chosen(encoder, parts[part], context.seed, self.similarity)
+        def choose(encoder: EncoderLike) -> float:
+            return self._chosen(encoder, parts["development"], context.seed, self.similarity)
 
-        evaluator = (lambda encoder: choose(encoder, "development")) if self._enough(parts["development"]) else None
+        evaluator = choose if self._enough(parts["development"]) else None
         config = base_config(PhraseConfig, self)
         figures = train_phrases(examples, (known, table), config, folder, evaluator, seed=context.seed)
         average = SentenceEncoder(parse_spec("word"), {"word": Average(Vocabulary("word", known), table)})
@@ -167,21 +162,13 @@ class TrainPhrases(PhraseConfig, Fit):
     def _enough(self, pairs: list[tuple[str, str]]) -> bool:
         return len({second for _, second in pairs}) >= self.num_candidates
 
-    def _chosen(
-        self, encoder: EncoderLike, pairs: list[tuple[str, str]], seed: int, similarity: Literal["dot", "cosine"]
-    ) -> float:
+    def _chosen(self, encoder: EncoderLike, pairs: list[tuple[str, str]], seed: int, similarity: Similarity) -> float:
         first, second = zip(*pairs, strict=True)
-        accuracy = retrieval_accuracy(
-            encoder, first, second, num_candidates=self.num_candidates, seed=seed, similarity=similarity
-        )
-        return round(100 * accuracy, 2)
+        how: dict[str, Any] = {"num_candidates": self.num_candidates, "seed": seed, "similarity": similarity}
+        return round(100 * retrieval_accuracy(encoder, first, second, **how), 2)
 
     def _measured(
-        self,
-        encoder: EncoderLike,
-        test: list[tuple[str, str]],
-        context: StageContext,
-        similarity: Literal["dot", "cosine"],
+        self, encoder: EncoderLike, test: list[tuple[str, str]], context: StageContext, similarity: Similarity
     ) -> dict[str, Json]:
         figures: dict[str, Json] = {}
         if self._enough(test):

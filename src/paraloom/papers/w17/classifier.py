@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -52,14 +52,6 @@ class ClassifierConfig(Config):
     Raises:
         ConfigError: A value is out of range.
     """
-
-    renamed_fields: ClassVar[Mapping[str, str]] = {
-        "vocabulary": "vocab_size",
-        "pairs": "max_pairs",
-        "choice": "negatives",
-        "batch": "batch_size",
-        "rate": "learning_rate",
-    }
 
     kind: Kind = "lstm"
     dimension: int = 300

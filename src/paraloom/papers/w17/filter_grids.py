@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
-
-from paraloom.core.errors import ConfigError, nearest
 
 
 @dataclass(frozen=True)
@@ -58,7 +55,6 @@ GRIDS: dict[str, tuple[Candidate, ...]] = {
     "w17-lm": tuple(_range("tgt_perplexity", None, bound) for bound in (25, 50, 75, 100, 150, 200)),
     "w17-classifier": tuple(_range("reference_probability", bound / 10, None) for bound in range(1, 10)),
     **{name: _overlap_ranges(column) for name, column in _OVERLAPS.items()},
-    "w17-overlap": tuple(candidate for column in _OVERLAPS.values() for candidate in _overlap_ranges(column)),
     "pnmt-tenths": tuple(
         Candidate(f"{column}, tenth {decile}", {"by": column, "decile": decile})
         for column in ("translation_cost", "trigram_overlap", "paraphrase_score")
@@ -66,19 +62,3 @@ GRIDS: dict[str, tuple[Candidate, ...]] = {
     ),
 }
 """Name → candidates. No filter at all (W17's ∞) is the random selection that every grid is compared with."""
-
-
-def expand_grids(names: Sequence[str]) -> list[Candidate]:
-    """The candidates of grids and of conditions, in order."""
-    candidates: list[Candidate] = []
-    for name in names:
-        if name in GRIDS:
-            candidates += GRIDS[name]
-        elif any(sign in name for sign in "<>= "):
-            candidates.append(Candidate(name, {"where": name}))
-        else:
-            raise ConfigError(
-                f"unknown grid '{name}'{nearest(name, list(GRIDS))}",
-                remedy=f"Grids: {', '.join(GRIDS)}; or give a condition in SQL.",
-            )
-    return candidates

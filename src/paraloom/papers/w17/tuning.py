@@ -12,7 +12,7 @@ from paraloom.api.run import input_stages, run_in
 from paraloom.core.config import Config, check_keys, check_range
 from paraloom.core.errors import ConfigError
 from paraloom.core.stage import Stage
-from paraloom.papers.w17.filter_grids import Candidate, expand_grids
+from paraloom.papers.w17.filter_grids import GRIDS, Candidate
 from paraloom.pipeline.fit import ARTIFACT
 from paraloom.stages.encoders import TrainEncoder
 from paraloom.stages.pairs import Filter
@@ -27,7 +27,7 @@ class Tuning(Config):
 
     Args:
         pairs: Scored pairs: a corpus folder or a file.
-        grids: Conditions in SQL, or names of sets of them: those of `filter_grids.GRIDS`.
+        grids: Names of `filter_grids.GRIDS`.
         sts: Folder of similarity tasks, whose development pairs decide between candidates.
         size: Number of pairs of each selection, drawn at random from those that the filter keeps (24,000 in W17).
         epochs: Maximum number of passes over the pairs; the best one counts.
@@ -53,8 +53,8 @@ class Tuning(Config):
         check_keys(TrainEncoder, {"pairs": (), **self.encoder})
 
     def candidates(self) -> list[Candidate]:
-        """The candidates of all grids, without the random selection; ConfigError for an unknown grid."""
-        return expand_grids(self.grids)
+        """The candidates of all grids, without the random selection."""
+        return [candidate for grid in self.grids for candidate in GRIDS[grid]]
 
     @property
     def draws(self) -> dict[str, Candidate]:
@@ -103,7 +103,5 @@ def tuning_stages(tuning: Tuning) -> list[Stage]:
 
 def _slug(label: str) -> str:
     """A stage's name made from a label: letters, digits, underscores and hyphens."""
-    words = label.lower().replace(".", "p")
-    for symbol, word in {"<=": "upto", ">=": "from", "<>": "not", "!=": "not", "<": "below", ">": "above"}.items():
-        words = words.replace(symbol, f" {word} ")
+    words = label.lower().replace(".", "p").replace("<=", " upto ").replace(">=", " from ")
     return "-".join("".join(c if c.isalnum() or c == "_" else " " for c in words).split())
