@@ -76,12 +76,12 @@ FOR_TEACHERS: dict[str, tuple[str, dict[str, Any], float]] = {  # which may not 
 }
 LISTS = "sentences-en/{}.txt.xz"  # of a name without a folder
 ENGLISH: dict[str, tuple[list[str], int, int, int]] = {  # files, field, sentences, those to choose for at most
-    "captions": (["paraphrase/coco-captions-val/captions.tsv.gz"], 2, 40_000, 5000),
-    "posts": (["forum.reddit-posts"], 0, 12_000, 1000),
-    "news": (["paraphrase/onestopenglish/pairs.tsv.gz"], 2, 3300, 600),
-    "questions": (["questions.opentrivia", "questions.reddit-titles"], 0, 8000, 1000),
-    "prose": (["mixed.masc"], 0, 8000, 1000),
-    "definitions": (["glosses.open-english-wordnet", "examples.wordset"], 0, 5000, 600),
+    "captions": (["paraphrase/coco-captions-val/captions.tsv.gz"], 2, 40_000, 4000),
+    "posts": (["forum.reddit-posts"], 0, 12_000, 800),
+    "news": (["paraphrase/onestopenglish/pairs.tsv.gz"], 2, 3300, 500),
+    "questions": (["questions.opentrivia", "questions.reddit-titles"], 0, 8000, 600),
+    "prose": (["mixed.masc"], 0, 8000, 600),
+    "definitions": (["glosses.open-english-wordnet", "examples.wordset"], 0, 5000, 400),
 }
 TEACHER_STEPS = 900
 REPEATED = 3  # how often choices are read
@@ -227,7 +227,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, help="run folder")
     parser.add_argument("--start", type=Path, help="folder with de-en and en-de (default: the bundled ones)")
-    parser.add_argument("--steps", type=int, default=1200, help="updates of a direction (default: %(default)s)")
+    parser.add_argument("--steps", type=int, default=1000, help="updates of a direction (default: %(default)s)")
     parser.add_argument(
         "--rate", type=float, default=0.3, help="learning rates, of those from scratch (default: %(default)s)"
     )
