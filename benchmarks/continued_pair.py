@@ -52,7 +52,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("run", type=Path, help="run folder")
     parser.add_argument(
-        "--models", nargs="+", required=True, help="folders in it, whose names begin with en-de or de-en"
+        "--models", nargs="+", required=True, help="folders in it, whose names have en-de or de-en"
     )
     parser.add_argument("--start", type=Path, help="folder with de-en and en-de (default: the bundled ones)")
     parser.add_argument("--texts", default="test", choices=["test", "development"])
@@ -66,7 +66,7 @@ def main() -> None:
         with gzip.open(file, "rt", encoding="utf-8") as stream:
             pairs = [line.rstrip("\n").split("\t") for line in stream]
         for direction in ("de-en", "en-de"):
-            models = [name for name in options.models if Path(name).name.startswith(direction)]
+            models = [name for name in options.models if direction in Path(name).name]
             if len(pairs) < 30 or not models:
                 continue
             sources, references = (

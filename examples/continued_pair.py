@@ -1,16 +1,16 @@
-"""Continue the training of the bundled translators, on more text and better translations: an hour of a core.
+"""Continue the training of the bundled translators, on more text and better translations: three hours of a core.
 
     PARALOOM_DATA=/path/to/corpora python examples/continued_pair.py runs/continued
     python benchmarks/continued_pair.py runs/continued --models en-de de-en
 
 Start: the weights of bundled-de-en.toml and bundled-en-de.toml, as they are bundled or in the folders of `--start`.
 `data` reads the bitext of larger-pair.toml that is free to distribute (without the Bible, a century old) and English
-of several kinds. `backtranslations` are its translations into German. `choices-en-de` are better ones, which
-`beam:16,utility=reverse+chrf` chooses, of the sentences that are not beyond the translators, of every kind up to a
-limit; `choices-de-en` are those back into English. `en-de` and `de-en` learn from the bitext and from choices with a
-low dual cross-entropy (Junczys-Dowmunt 2018), `de-en` also from back-translations, whose sources have a tag. What they
-are in the end is the average with what they were, which costs fewer everyday sentences. Each step resumes where it was
-stopped.
+of several kinds. The teachers continue on captions, news, software and stories as well, which may not be distributed,
+and translate. `backtranslations` are their German of the English. `choices` are better ones, which
+`beam:16,utility=reverse+chrf` chooses, of the sentences that are not beyond the teachers, of every kind up to a limit.
+`en-de` and `de-en` learn from the bitext and from translations with a low dual cross-entropy (Junczys-Dowmunt 2018);
+sources of `de-en` that a beam wrote have a tag. What they are in the end is the average with what they were, which
+costs fewer everyday sentences. Each step resumes where it was stopped.
 """
 
 from __future__ import annotations
@@ -68,18 +68,25 @@ WIDE: dict[str, tuple[str, dict[str, Any]]] = {  # tests of kinds without bitext
     "software-development": ("bitext/yast/de-en.tsv.gz", {"skip": 2000, "limit": 300}),
     "news-development": ("bitext/wmt-news/de-en.tsv.gz", {"skip": 11175, "limit": 200}),
 }
+FOR_TEACHERS: dict[str, tuple[str, dict[str, Any], float]] = {  # which may not be distributed
+    "multi30k": ("bitext/multi30k/task1/train.{de,en}.gz", {}, 2),
+    "wmt-news": ("bitext/wmt-news/de-en.tsv.gz", {"skip": 3003, "limit": 8172}, 2),
+    "yast": ("bitext/yast/de-en.tsv.gz", {"skip": 2300}, 1),
+    "shattered-pixel-dungeon": ("bitext/shattered-pixel-dungeon/de-en.tsv.gz", {}, 1),
+}
 LISTS = "sentences-en/{}.txt.xz"  # of a name without a folder
 ENGLISH: dict[str, tuple[list[str], int, int, int]] = {  # files, field, sentences, those to choose for at most
-    "captions": (["paraphrase/coco-captions-val/captions.tsv.gz"], 2, 13_600, 1800),
-    "posts": (["forum.reddit-posts"], 0, 7900, 1200),
-    "news": (["paraphrase/onestopenglish/pairs.tsv.gz"], 2, 3300, 600),
-    "questions": (["questions.opentrivia", "questions.reddit-titles"], 0, 5800, 900),
-    "prose": (["mixed.masc"], 0, 5800, 900),
-    "definitions": (["glosses.open-english-wordnet", "examples.wordset"], 0, 3600, 600),
+    "captions": (["paraphrase/coco-captions-val/captions.tsv.gz"], 2, 40_000, 4000),
+    "posts": (["forum.reddit-posts"], 0, 12_000, 800),
+    "news": (["paraphrase/onestopenglish/pairs.tsv.gz"], 2, 3300, 500),
+    "questions": (["questions.opentrivia", "questions.reddit-titles"], 0, 8000, 600),
+    "prose": (["mixed.masc"], 0, 8000, 600),
+    "definitions": (["glosses.open-english-wordnet", "examples.wordset"], 0, 5000, 400),
 }
-REPEATED = 8  # how often choices are read
+TEACHER_STEPS = 900
+REPEATED = 3  # how often choices are read
 # Of 0.4 to 1, the largest with which everyday sentences lose less than .2 chrF on development text.
-NEW = {"de-en": 0.5, "en-de": 0.6}
+NEW = {"de-en": 0.6, "en-de": 0.5}
 SETTINGS: dict[str, Any] = {
     **{"batch_tokens": 3000, "warmup_steps": 50, "subword_sampling": 0.0, "patience": 0, "keep_last": True},
     **{"threads": 1, "evaluate_every": 150},
@@ -94,7 +101,7 @@ def prepare(folder: Path) -> None:
     for name, (file, keys) in WIDE.items():
         stages.append(ReadPairs(name=name, source=root / file, src_lang="de", tgt_lang="en", **keys))
     others = tuple(stage.name for stage in stages)
-    for name, (file, keys, _) in PAIRS.items():
+    for name, (file, keys, _) in (PAIRS | FOR_TEACHERS).items():
         share = HELD_OUT.get(name, 0.02)
         stages.append(ReadPairs(name=f"{name}-read", source=root / file, src_lang="de", tgt_lang="en", **keys))
         stages.append(Clean(name=f"{name}-clean", held_out=others, max_words=80))
@@ -114,11 +121,11 @@ def prepare(folder: Path) -> None:
         write_rows(folder / f"data/{name}.tsv.gz", *parts)
 
 
-def translate_back(folder: Path, start: dict[str, Path]) -> None:
+def translate_back(folder: Path, kinds: list[str]) -> None:
     """Translate English into German."""
-    forward = partial(Translator.load(start["en-de"], check_costs=False).translate, decode="beam:3")
-    reverse = Translator.load(start["de-en"], check_costs=False)
-    for kind in ENGLISH:
+    forward = partial(Translator.load(folder / "teacher-en-de", check_costs=False).translate, decode="beam:3")
+    reverse = Translator.load(folder / "teacher-de-en", check_costs=False)
+    for kind in kinds:
         sentences = [row[0] for row in read_rows(folder / f"data/{kind}.tsv.gz")]
         random.Random(1).shuffle(sentences)
         append_translations(folder / f"backtranslations/{kind}.tsv", sentences, forward, reverse, 200)
@@ -129,18 +136,15 @@ def below(limit: float, file: Path) -> list[tuple[str, str]]:
     return [row for row, cost in zip(*dual_costs(file), strict=True) if cost <= limit and not STUTTER.search(row[1])]
 
 
-def choose(folder: Path, start: dict[str, Path], direction: str) -> None:
-    """Translate by choice: English, or for `de-en` the German that was chosen for it."""
-    other = "-".join(reversed(direction.split("-")))
-    forward = Translator.load(start[direction], decode=f"{CHOICE},reverse={start[other]}", check_costs=False)
-    reverse = Translator.load(start[other], check_costs=False)
-    for kind, (*_, limit) in ENGLISH.items():
-        if direction == "en-de":
-            rows, costs = dual_costs(folder / f"backtranslations/{kind}.tsv")
-            sources = [a for (a, _), cost in zip(rows, costs, strict=True) if cost <= POSSIBLE][:limit]
-        else:
-            sources = [b for _, b in below(SURE, folder / f"choices-{other}/{kind}.tsv")]
-        append_translations(folder / f"choices-{direction}/{kind}.tsv", sources, forward.translate, reverse, 100)
+def choose(folder: Path, kinds: list[str]) -> None:
+    """Choose among translations into German."""
+    decode = f"{CHOICE},reverse={folder / 'teacher-de-en'}"
+    forward = Translator.load(folder / "teacher-en-de", decode=decode, check_costs=False)
+    reverse = Translator.load(folder / "teacher-de-en", check_costs=False)
+    for kind in kinds:
+        rows, costs = dual_costs(folder / f"backtranslations/{kind}.tsv")
+        sources = [a for (a, _), cost in zip(rows, costs, strict=True) if cost <= POSSIBLE][: ENGLISH[kind][-1]]
+        append_translations(folder / f"choices/{kind}.tsv", sources, forward.translate, reverse, 100)
 
 
 def repeated(rows: list[Any], times: float) -> list[Any]:
@@ -148,43 +152,49 @@ def repeated(rows: list[Any], times: float) -> list[Any]:
     return rows * int(times) if times >= 1 else rows[:: round(1 / times)]
 
 
-def training_pairs(folder: Path, direction: str, without: list[str]) -> list[tuple[str, str]]:
-    """Bitext, and translations; sources that are synthetic have a tag, except where they were chosen for."""
-    swap = slice(None) if direction == "de-en" else slice(None, None, -1)
+def training_pairs(folder: Path, model: str, without: list[str]) -> list[tuple[str, str]]:
+    """Bitext, and for a student translations; of `de-en` the synthetic sources of a beam have a tag."""
+    teacher, to_english = model.startswith("teacher"), model.endswith("de-en")
+    swap = slice(None) if to_english else slice(None, None, -1)
     pairs = [
         tuple(row[swap])
-        for name, (*_, times) in PAIRS.items()
+        for name, (*_, times) in (PAIRS | FOR_TEACHERS if teacher else PAIRS).items()
         for row in repeated(read_rows(folder / f"data/{name}.tsv.gz"), times)
     ]
-    for kind in ENGLISH:
+    for kind in [] if teacher else ENGLISH:
         if "choices" not in without:
-            pairs += REPEATED * below(SURE, folder / f"choices-{direction}/{kind}.tsv")
-        if direction == "de-en" and "backtranslations" not in without:
-            for name, limit in (("choices-en-de", SURE), ("backtranslations", LIKELY)):
-                pairs += [(f"{TAG} {b}", a) for a, b in below(limit, folder / f"{name}/{kind}.tsv")]
+            chosen = below(SURE, folder / f"choices/{kind}.tsv")
+            pairs += REPEATED * [row[:: -1 if to_english else 1] for row in chosen]
+        if "backtranslations" not in without:
+            translated = below(LIKELY if to_english else SURE, folder / f"backtranslations/{kind}.tsv")
+            pairs += [(f"{TAG} {b}", a) if to_english else (a, b) for a, b in translated]
     random.Random(1).shuffle(pairs)
     return pairs
 
 
-def train(folder: Path, start: dict[str, Path], direction: str, options: argparse.Namespace) -> None:
-    """Continue the training of one direction, and write its costs."""
+def train(folder: Path, start: dict[str, Path], name: str, options: argparse.Namespace) -> None:
+    """Continue the training of one direction; average what is no teacher, and write its costs."""
+    direction = name.removeprefix("teacher-")
+    steps = options.steps if direction == name else TEACHER_STEPS
     saved = json.loads((start[direction] / "training.json").read_text(encoding="utf-8"))["config"]
     rates = {"muon_learning_rate": 0.012 * options.rate, "adam_learning_rate": 0.003 * options.rate}
-    config = replace(TranslatorConfig.from_saved(saved), **SETTINGS, **rates, steps=options.steps)
-    pairs = training_pairs(folder, direction, options.without)
+    config = replace(TranslatorConfig.from_saved(saved), **SETTINGS, **rates, steps=steps)
+    pairs = training_pairs(folder, name, options.without)
     batches = [([a for a, _ in part], [b for _, b in part]) for part in batched(pairs, 1000)]
     held_out = [
         row
-        for name in ("sample", *(name for name in WIDE if "development" in name))
-        for row in read_rows(folder / f"data/{name}.tsv.gz")
+        for text in ("sample", *(text for text in WIDE if "development" in text))
+        for row in read_rows(folder / f"data/{text}.tsv.gz")
     ]
     development = [([a], [b]) if direction == "de-en" else ([b], [a]) for a, b in held_out]
-    model = folder / (direction + options.suffix)
-    trained = folder / "trained" / model.name
+    model = folder / (name + options.suffix)
+    trained = model if direction != name else folder / "trained" / model.name
     figures = train_translator(
         lambda: batches, development, config, trained, seed=options.seed, init_from=start[direction]
     )
     print(f"{model.name}: {len(pairs)} pairs, {figures}", flush=True)
+    if model == trained:
+        return
     average(start[direction], trained, NEW[direction], model)
     names = ("tatoeba",) if direction == "de-en" else ("tatoeba", "help", "gnome-help")
     rows = [row for name in names for row in read_rows(folder / f"data/{name}-test.tsv.gz")]
@@ -217,7 +227,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, help="run folder")
     parser.add_argument("--start", type=Path, help="folder with de-en and en-de (default: the bundled ones)")
-    parser.add_argument("--steps", type=int, default=900, help="updates of a direction (default: %(default)s)")
+    parser.add_argument("--steps", type=int, default=1000, help="updates of a direction (default: %(default)s)")
     parser.add_argument(
         "--rate", type=float, default=0.3, help="learning rates, of those from scratch (default: %(default)s)"
     )
@@ -226,22 +236,20 @@ def main() -> None:
         "--without", nargs="*", default=[], choices=["choices", "backtranslations"], help="leave out, for an ablation"
     )
     parser.add_argument("--suffix", default="", help="of the folders of the translators, for an ablation")
+    parser.add_argument("--kinds", nargs="*", default=[], choices=list(ENGLISH), help="of the English (default: all)")
     parser.add_argument("--only", nargs="*", default=[], help="steps to take (default: all)")
     options = parser.parse_args()
     folder: Path = options.folder
     start = {
         name: options.start / name if options.start else Path(str(bundled_path(name))) for name in ("de-en", "en-de")
     }
-    steps: dict[str, Any] = {
-        "data": partial(prepare, folder),
-        "backtranslations": partial(translate_back, folder, start),
-        "choices-en-de": partial(choose, folder, start, "en-de"),
-        "choices-de-en": partial(choose, folder, start, "de-en"),
-        "en-de": partial(train, folder, start, "en-de", options),
-        "de-en": partial(train, folder, start, "de-en", options),
-    }
+    kinds = options.kinds or list(ENGLISH)
+    steps: dict[str, Any] = {"data": partial(prepare, folder)}
+    steps |= {name: partial(train, folder, start, name, options) for name in ("teacher-en-de", "teacher-de-en")}
+    steps |= {"backtranslations": partial(translate_back, folder, kinds), "choices": partial(choose, folder, kinds)}
+    steps |= {name: partial(train, folder, start, name, options) for name in ("en-de", "de-en")}
     for name in options.only or steps:
-        done = folder / f"{name}{options.suffix if name in start else ''}.done"
+        done = folder / f"{name}{options.suffix if name in start else ''}{''.join(options.kinds)}.done"
         if not done.is_file():
             began = time.process_time()
             steps[name]()

@@ -80,30 +80,32 @@ def test_all_steps_and_resuming(tmp_path: Path) -> None:
 
 
 def test_what_a_continued_pair_learns_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The likely ones of 10 translations; choices both ways; a tag before German that was made from English."""
+    """The likely ones of 10 translations; choices both ways; a tag before German of a beam; teachers: bitext alone."""
     monkeypatch.syspath_prepend(str(EXAMPLES))
     recipe = importlib.import_module("continued_pair")
     monkeypatch.setattr(recipe, "PAIRS", {"once": ("", {}, 1), "twice": ("", {}, 2), "half": ("", {}, 0.5)})
+    monkeypatch.setattr(recipe, "FOR_TEACHERS", {"news": ("", {}, 1)})
     monkeypatch.setattr(recipe, "ENGLISH", {"posts": ([], 0, 10, 10)})
-    monkeypatch.setattr(recipe, "LIKELY", 0.55)
+    monkeypatch.setattr(recipe, "LIKELY", 0.65)
     monkeypatch.setattr(recipe, "SURE", 0.55)
     (tmp_path / "data").mkdir()
-    for name in recipe.PAIRS:
+    for name in recipe.PAIRS | recipe.FOR_TEACHERS:
         with gzip.open(tmp_path / f"data/{name}.tsv.gz", "wt") as stream:
             stream.write("".join(f"{name} d{number}\t{name} e{number}\n" for number in range(2)))
     costs = [(number / 10, number / 10) for number in range(9)] + [(0.1, 2.0)]  # the last is likely one way only
-    for name, source, target in (
-        ("choices-en-de", "e", "d"), ("choices-de-en", "d", "e"), ("backtranslations", "be", "bd")
-    ):  # fmt: skip
+    for name, mark in (("choices", "c"), ("backtranslations", "b")):
         (tmp_path / name).mkdir()
-        rows = (f"{source}{n}\t{target}{n}\t{a}\t{b}\n" for n, (a, b) in enumerate(costs))
+        rows = (f"{mark}e{n}\t{mark}d{n}\t{a}\t{b}\n" for n, (a, b) in enumerate(costs))
         (tmp_path / name / "posts.tsv").write_text("".join(rows))
     bitext = [("once d0", "once e0"), ("once d1", "once e1"), ("half d0", "half e0")]
     bitext += 2 * [("twice d0", "twice e0"), ("twice d1", "twice e1")]
+    chosen = recipe.REPEATED * [(f"cd{n}", f"ce{n}") for n in range(6)]
     pairs = recipe.training_pairs(tmp_path, "en-de", [])
-    chosen = [(f"e{n}", f"d{n}") for n in range(6)]
-    assert sorted(pairs) == sorted([(b, a) for a, b in bitext] + recipe.REPEATED * chosen)
-    tagged = [(f"<BT> {b}", a) for a, b in chosen] + [(f"<BT> bd{n}", f"be{n}") for n in range(6)]
+    beam = [(f"be{n}", f"bd{n}") for n in range(6)]
+    assert sorted(pairs) == sorted([(b, a) for a, b in bitext + chosen] + beam)
     pairs = recipe.training_pairs(tmp_path, "de-en", [])
-    assert sorted(pairs) == sorted(bitext + recipe.REPEATED * [(b, a) for a, b in chosen] + tagged)
+    tagged = [(f"<BT> bd{n}", f"be{n}") for n in range(7)]
+    assert sorted(pairs) == sorted(bitext + chosen + tagged)
     assert sorted(recipe.training_pairs(tmp_path, "de-en", ["choices", "backtranslations"])) == sorted(bitext)
+    news = [("news d0", "news e0"), ("news d1", "news e1")]
+    assert sorted(recipe.training_pairs(tmp_path, "teacher-de-en", [])) == sorted(bitext + news)
