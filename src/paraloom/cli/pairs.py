@@ -187,7 +187,7 @@ def _show_lexicon(count: int, values: Mapping[str, Any]) -> None:
 
 def _selection(output: str) -> str:
     """The filter that is recommended for English pairs, by a preset; empty for others."""
-    first = next(iter(getattr(api.preview_output(output, 1), "shown", ())), {})
+    first: Mapping[str, Any] = next(iter(getattr(api.preview_output(output, 1), "shown", ())), {})
     if {first.get("src_lang"), first.get("tgt_lang")} != {"en"}:
         return ""
     reverse = f"en-{first.get('pivot_lang')}"

@@ -78,7 +78,8 @@ class Store:
 
     def list(self, below: str = "") -> dict[str, int]:
         """Names of all objects below a folder, relative to the store → their size in bytes."""
-        return {name: int(facts.get("size") or 0) for name, facts in self._find(below)}
+        sizes = ((name, facts.get("size")) for name, facts in self._find(below))
+        return {name: size if isinstance(size, int) else 0 for name, size in sizes}
 
     def checksums(self, below: str = "") -> dict[str, str]:
         """Names of all objects below a folder → what the storage says of their content, '' where it says nothing."""
