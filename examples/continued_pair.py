@@ -1,4 +1,4 @@
-"""Continue the training of the bundled translators, on more text and better translations: three hours of a core.
+"""Continue the training of the bundled translators, on more text and better translations: two hours of a core.
 
     PARALOOM_DATA=/path/to/corpora python examples/continued_pair.py runs/continued
     python benchmarks/continued_pair.py runs/continued --models en-de de-en
