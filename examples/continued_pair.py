@@ -173,7 +173,7 @@ def training_pairs(folder: Path, model: str, without: list[str]) -> list[tuple[s
 
 
 def train(folder: Path, start: dict[str, Path], name: str, options: argparse.Namespace) -> None:
-    """Continue the training of one direction; average what is no teacher, and write its costs."""
+    """Continue the training of one direction; average what is not a teacher, and write its costs."""
     direction = name.removeprefix("teacher-")
     steps = options.steps if direction == name else TEACHER_STEPS
     saved = json.loads((start[direction] / "training.json").read_text(encoding="utf-8"))["config"]
