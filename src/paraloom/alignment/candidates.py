@@ -9,7 +9,7 @@ import numpy as np
 
 from paraloom.alignment.neighbor_kernels import greatest_entries, nearest_rows, row_products
 from paraloom.core.array_types import Float32s, Floats, Ids, Ints
-from paraloom.text.hashing import find_ids
+from paraloom.core.sorted_ids import find_ids
 from paraloom.text.tokens import TokenLists
 
 Matrix = Any

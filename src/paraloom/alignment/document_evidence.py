@@ -13,7 +13,7 @@ from paraloom.alignment.images import group_images
 from paraloom.alignment.lexicon import BilingualLexicon
 from paraloom.alignment.topics import topic_vectors
 from paraloom.core.array_types import Float32s, Floats, Ids
-from paraloom.text.hashing import find_ids
+from paraloom.core.sorted_ids import find_ids
 from paraloom.text.tokens import TokenLists
 
 Lexicons = tuple[BilingualLexicon | None, BilingualLexicon | None]

@@ -16,8 +16,8 @@ from paraloom.alignment.anchors import rare_words, shared_words, word_places
 from paraloom.alignment.numbered_words import NumberedWords, ObservedWords
 from paraloom.alignment.search import Band
 from paraloom.core.array_types import Float32s, Floats, Ids, Ints
+from paraloom.core.sorted_ids import find_ids
 from paraloom.text.buffers import Texts, text_buffers
-from paraloom.text.hashing import find_ids
 from paraloom.text.token_kernels import hash_spans
 from paraloom.text.tokens import TokenLists, token_strings
 

@@ -12,8 +12,8 @@ import numpy as np
 from paraloom.alignment.numbered_words import ExpectedWords, entries_between
 from paraloom.core.array_types import Float32s, Ids, Ints
 from paraloom.core.errors import DataError
+from paraloom.core.sorted_ids import find_ids
 from paraloom.io import read_lines
-from paraloom.text.hashing import find_ids
 from paraloom.text.tokens import TokenLists, tokenize
 from paraloom.text.word_alignment import WordAlignmentConfig, word_links
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from paraloom.core.array_types import Float32s, Floats, Ids, Int32s, Ints
-from paraloom.text.hashing import find_ids
+from paraloom.core.sorted_ids import find_ids
 from paraloom.text.tokens import TokenLists
 
 CAUSES = 1 << 16

@@ -206,13 +206,15 @@ def _defined(name: str, stages: Sequence[Stage], seed: int) -> Definition:
 
 def in_one_pass(stages: Sequence[Stage]) -> Sequence[Stage]:
     """The stages, or one that filters as it reads: twice as fast as two, where nobody sees what they leave behind."""
+    if len(stages) != 2 or not getattr(stages[1], "where", ""):
+        return stages
     from paraloom.stages.bitext import ReadScoredPairs
     from paraloom.stages.pairs import Filter
 
     match stages:
-        case [ReadScoredPairs(bad_rows="stop", where="") as reading, Filter(where=where) as filtering] if where:
+        case [ReadScoredPairs(bad_rows="stop", where="") as reading, Filter() as filtering]:
             if replace(filtering, name="", input=None, where="") == Filter(name=""):
-                return [replace(reading, name=filtering.name, where=where)]
+                return [replace(reading, name=filtering.name, where=filtering.where)]
     return stages
 
 

@@ -17,7 +17,6 @@ from paraloom.core.stage import StageContext
 from paraloom.io import Corpus
 from paraloom.pipeline.definition import Definition, Step
 from paraloom.pipeline.result import RunResult, StageResult, rejections
-from paraloom.stages.bitext import ReadScoredPairs
 
 LOW_YIELD = 0.05
 """A filter that keeps a smaller share of its pairs gets a warning."""
@@ -76,6 +75,8 @@ def _remedy(clause: str, has_presets: bool, travelling: Sequence[str]) -> str:
 
 def _rows_before(step: Step, folders: Mapping[str, Path]) -> Iterator[pa.RecordBatch]:
     """What a step filters: the table that it reads, or the corpus of an earlier step."""
+    from paraloom.stages.bitext import ReadScoredPairs
+
     if isinstance(step.stage, ReadScoredPairs):
         yield from replace(step.stage, where="").batches(StageContext(seed=0))
     elif folder := folders.get(step.source) if isinstance(step.source, str) else step.source:

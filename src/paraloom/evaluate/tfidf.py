@@ -10,9 +10,9 @@ import numpy as np
 
 from paraloom.core.array_types import Float32s, Floats
 from paraloom.core.digests import signature
+from paraloom.core.sorted_ids import find_ids
 from paraloom.core.stats import IdCounts, merge_all
 from paraloom.text.buffers import Texts
-from paraloom.text.hashing import find_ids
 from paraloom.text.ngrams import character_ngrams
 from paraloom.text.tokens import TokenLists, tokenize
 

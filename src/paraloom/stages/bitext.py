@@ -30,13 +30,16 @@ from paraloom.io.formats import csv
 from paraloom.io.formats.names import is_dataset, sides
 from paraloom.io.shards import ROW_GROUP_ROWS, WARNINGS, open_shard, read_batches
 from paraloom.pairs.filtering.cleaning import CleaningRules, line_faults
-from paraloom.pairs.filtering.filters import Criteria, check, select
 
 if TYPE_CHECKING:
     from paraloom.io.records import BadRecord
+    from paraloom.pairs.filtering.filters import Criteria
     from paraloom.pairs.filtering.held_out import HeldOut
     from paraloom.text.languages import LanguageIdentifier
 
+_check = late("paraloom.pairs.filtering.filters:check")
+_criteria = late("paraloom.pairs.filtering.filters:Criteria")
+_select = late("paraloom.pairs.filtering.filters:select")
 _normalize = late("paraloom.text.normalize:normalize")
 _dataset_schema = late("paraloom.io.formats.hf_datasets:dataset_schema")
 _read_dataset = late("paraloom.io.formats.hf_datasets:read_dataset")
@@ -269,13 +272,12 @@ class ReadScoredPairs(Source):
     where: str = ""
 
     def validate(self) -> None:
-        criteria = Criteria(where=self.where)
-        if criteria.where and self.bad_rows == "reject":
+        if self.where and _criteria(where=self.where) and self.bad_rows == "reject":
             raise ConfigError("'where' cannot be combined with bad_rows = 'reject'", remedy="Use the stage 'filter'.")
 
     def batches(self, context: StageContext) -> Iterator[pa.RecordBatch]:
         """All pairs in order; of those that do not meet the condition, `pair_id` and reason."""
-        return _that_meet(Criteria(where=self.where), self._pairs()) if self.where else self._pairs()
+        return _that_meet(_criteria(where=self.where), self._pairs()) if self.where else self._pairs()
 
     def _pairs(self) -> Iterator[pa.RecordBatch]:
         row = 0
@@ -313,9 +315,9 @@ def _that_meet(criteria: Criteria, batches: Iterable[pa.RecordBatch]) -> Iterato
     checked = False
     for batch in batches:
         if not checked:
-            check(criteria, batch.schema)
+            _check(criteria, batch.schema)
             checked = True
-        selected = select(criteria, batch)
+        selected = _select(criteria, batch)
         keep, reasons = selected.column("keep"), selected.column("reason")
         yield with_reasons(batch.filter(keep), pa.nulls(keep.true_count, pa.string()))
         if keep.false_count:

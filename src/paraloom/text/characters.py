@@ -6,11 +6,13 @@ import re
 import unicodedata
 from collections.abc import Callable
 from functools import cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from paraloom.core.array_types import Bools
+if TYPE_CHECKING:
+    from paraloom.core.array_types import Bools
 
 LETTER, DIGIT, LETTER_JOINER, DIGIT_JOINER, SPACE, OTHER = range(6)  # The classes, in the order of SYMBOLS
 SYMBOLS = "a0'. x"  # One ASCII character per class, so that the rule for words can be written as a regular expression

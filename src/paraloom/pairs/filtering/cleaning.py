@@ -10,13 +10,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow.compute as pc
 
-from paraloom.core.array_types import Bools, Ints
 from paraloom.core.config import Config, check_range
 from paraloom.core.errors import ConfigError
 from paraloom.core.lazy import late
 from paraloom.text.characters import LETTER, class_table, white_table
 
 if TYPE_CHECKING:
+    from paraloom.core.array_types import Bools, Ints
     from paraloom.text.buffers import Texts
     from paraloom.text.chrf import Points
 

@@ -24,9 +24,9 @@ from paraloom.core.config import Config, check_range
 from paraloom.core.errors import ConfigError
 from paraloom.core.lazy import late
 from paraloom.core.progress import progress
+from paraloom.core.sorted_ids import find_ids
 from paraloom.io.atomic import atomic_write
 from paraloom.pairs.filtering.cuts import ROW_ID_COLUMNS
-from paraloom.text.hashing import find_ids
 
 if TYPE_CHECKING:
     from paraloom.text.buffers import Texts

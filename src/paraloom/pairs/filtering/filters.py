@@ -19,12 +19,12 @@ from paraloom.core.config import Config, check_range
 from paraloom.core.errors import ConfigError
 from paraloom.core.reasons import DISTINCT, not_best, not_sampled
 from paraloom.core.schema import with_reasons
+from paraloom.core.sorted_ids import find_ids
 from paraloom.io.database import sql
 from paraloom.pairs.filtering.cuts import ROW_ID_COLUMNS, Cut, find_cut, row_hashes, score_values
 from paraloom.pairs.filtering.expressions import check_columns, condition, evaluate, evaluate_sql
 from paraloom.pairs.filtering.promised_precision import PromisedCut, Target, promised_cut
 from paraloom.pairs.scoring.table import COLUMNS, missing_column
-from paraloom.text.hashing import find_ids
 
 DECIDING = ("judge", "p_paraphrase")
 """Scores that a precision is promised by, the better one first."""

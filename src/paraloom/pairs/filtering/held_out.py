@@ -12,9 +12,9 @@ import pyarrow.compute as pc
 
 from paraloom.core.array_types import Bools, Ids, Ints
 from paraloom.core.lazy import late
+from paraloom.core.sorted_ids import find_ids
 from paraloom.text import token_kernels as kernels
 from paraloom.text.buffers import Texts, string_array, text_buffers
-from paraloom.text.hashing import find_ids
 from paraloom.text.ngrams import ngrams
 from paraloom.text.normalize import lowercase, normalize
 from paraloom.text.tokens import token_hash, tokenize

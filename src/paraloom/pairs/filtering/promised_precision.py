@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from paraloom.core.array_types import Bools, Ids
 from paraloom.core.errors import DataError
+from paraloom.core.sorted_ids import find_ids
 from paraloom.pairs.filtering.certified_cut import (
     FIRST_LABELS,
     CertifiedCut,
@@ -22,7 +23,6 @@ from paraloom.pairs.filtering.certified_cut import (
 )
 from paraloom.pairs.filtering.cuts import score_values
 from paraloom.pairs.filtering.judgments import Judgments, pair_keys, read_judgments
-from paraloom.text.hashing import find_ids
 
 _SIDES = ("src", "tgt")
 

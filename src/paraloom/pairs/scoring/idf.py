@@ -14,10 +14,10 @@ import pyarrow.compute as pc
 from paraloom.core.array_types import Float32s, Floats, Ids, Ints
 from paraloom.core.digests import file_digest, signature
 from paraloom.core.errors import DataError, ModelError
+from paraloom.core.sorted_ids import find_ids
 from paraloom.core.stats import IdCounts
 from paraloom.pairs.scoring.token_list_kernels import distinct_entries
 from paraloom.text.buffers import Texts
-from paraloom.text.hashing import find_ids
 from paraloom.text.normalize import lowercase
 from paraloom.text.tokens import TokenLists, tokenize
 
