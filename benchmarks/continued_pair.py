@@ -51,9 +51,7 @@ def main() -> None:
     """Translate each text, and print and write a row for it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("run", type=Path, help="run folder")
-    parser.add_argument(
-        "--models", nargs="+", required=True, help="folders in it, whose names have en-de or de-en"
-    )
+    parser.add_argument("--models", nargs="+", required=True, help="folders in it, whose names have en-de or de-en")
     parser.add_argument("--start", type=Path, help="folder with de-en and en-de (default: the bundled ones)")
     parser.add_argument("--texts", default="test", choices=["test", "development"])
     parser.add_argument("-o", "--output", type=Path)
