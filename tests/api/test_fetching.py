@@ -215,8 +215,8 @@ def test_limit_of_the_warning_by_hand() -> None:
 def test_the_bundled_translators_know_what_they_know(name: str) -> None:
     """As if they were fetched: they warn of each kind that they translate badly, and not of those that they know.
 
-    `de-en` translates handbooks with a mean chrF of 53, everyday sentences with 56, what it warns of with 32 to 51; `en-de`
-    handbooks with 45, help with 51, everyday sentences with 47.
+    `de-en` translates handbooks with a mean chrF of 53, everyday sentences with 56, what it warns of with 32 to 51;
+    `en-de` handbooks with 45, help with 51, everyday sentences with 47.
     """
     measured = measure_kinds(Translator.load(name, check_costs=False))
     known = CostDistribution.of(good_translations(measured))
