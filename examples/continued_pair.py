@@ -121,11 +121,11 @@ def prepare(folder: Path) -> None:
         write_rows(folder / f"data/{name}.tsv.gz", *parts)
 
 
-def translate_back(folder: Path, kinds: list[str]) -> None:
+def translate_back(folder: Path) -> None:
     """Translate English into German."""
     forward = partial(Translator.load(folder / "teacher-en-de", check_costs=False).translate, decode="beam:3")
     reverse = Translator.load(folder / "teacher-de-en", check_costs=False)
-    for kind in kinds:
+    for kind in ENGLISH:
         sentences = [row[0] for row in read_rows(folder / f"data/{kind}.tsv.gz")]
         random.Random(1).shuffle(sentences)
         append_translations(folder / f"backtranslations/{kind}.tsv", sentences, forward, reverse, 200)
@@ -136,15 +136,22 @@ def below(limit: float, file: Path) -> list[tuple[str, str]]:
     return [row for row, cost in zip(*dual_costs(file), strict=True) if cost <= limit and not STUTTER.search(row[1])]
 
 
-def choose(folder: Path, kinds: list[str]) -> None:
-    """Choose among translations into German."""
+def choose(folder: Path) -> None:
+    """Choose among translations into German, and print how many are good enough to learn from."""
     decode = f"{CHOICE},reverse={folder / 'teacher-de-en'}"
     forward = Translator.load(folder / "teacher-en-de", decode=decode, check_costs=False)
     reverse = Translator.load(folder / "teacher-de-en", check_costs=False)
-    for kind in kinds:
-        rows, costs = dual_costs(folder / f"backtranslations/{kind}.tsv")
-        sources = [a for (a, _), cost in zip(rows, costs, strict=True) if cost <= POSSIBLE][: ENGLISH[kind][-1]]
-        append_translations(folder / f"choices/{kind}.tsv", sources, forward.translate, reverse, 100)
+    for kind, (*_, limit) in ENGLISH.items():
+        beam, chosen = folder / f"backtranslations/{kind}.tsv", folder / f"choices/{kind}.tsv"
+        rows, costs = dual_costs(beam)
+        possible = [a for (a, _), cost in zip(rows, costs, strict=True) if cost <= POSSIBLE]
+        append_translations(chosen, possible[:limit], forward.translate, reverse, 100)
+        sure, likely, learned = (len(below(most, file)) for most, file in ((SURE, beam), (LIKELY, beam), (SURE, chosen)))
+        print(
+            f"{kind}: {len(rows)} sentences, {len(possible) / len(rows):.0%} possible; of the beam {sure} sure and {likely} "
+            f"likely; {learned} of {len(possible[:limit])} choices sure",
+            flush=True,
+        )
 
 
 def repeated(rows: list[Any], times: float) -> list[Any]:
@@ -236,20 +243,18 @@ def main() -> None:
         "--without", nargs="*", default=[], choices=["choices", "backtranslations"], help="leave out, for an ablation"
     )
     parser.add_argument("--suffix", default="", help="of the folders of the translators, for an ablation")
-    parser.add_argument("--kinds", nargs="*", default=[], choices=list(ENGLISH), help="of the English (default: all)")
     parser.add_argument("--only", nargs="*", default=[], help="steps to take (default: all)")
     options = parser.parse_args()
     folder: Path = options.folder
     start = {
         name: options.start / name if options.start else Path(str(bundled_path(name))) for name in ("de-en", "en-de")
     }
-    kinds = options.kinds or list(ENGLISH)
     steps: dict[str, Any] = {"data": partial(prepare, folder)}
     steps |= {name: partial(train, folder, start, name, options) for name in ("teacher-en-de", "teacher-de-en")}
-    steps |= {"backtranslations": partial(translate_back, folder, kinds), "choices": partial(choose, folder, kinds)}
+    steps |= {"backtranslations": partial(translate_back, folder), "choices": partial(choose, folder)}
     steps |= {name: partial(train, folder, start, name, options) for name in ("en-de", "de-en")}
     for name in options.only or steps:
-        done = folder / f"{name}{options.suffix if name in start else ''}{''.join(options.kinds)}.done"
+        done = folder / f"{name}{options.suffix if name in start else ''}.done"
         if not done.is_file():
             began = time.process_time()
             steps[name]()
