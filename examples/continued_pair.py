@@ -146,10 +146,10 @@ def choose(folder: Path) -> None:
         rows, costs = dual_costs(beam)
         possible = [a for (a, _), cost in zip(rows, costs, strict=True) if cost <= POSSIBLE]
         append_translations(chosen, possible[:limit], forward.translate, reverse, 100)
-        sure, likely, learned = (len(below(most, file)) for most, file in ((SURE, beam), (LIKELY, beam), (SURE, chosen)))
+        sure, likely, of_choices = (len(below(*one)) for one in ((SURE, beam), (LIKELY, beam), (SURE, chosen)))
         print(
-            f"{kind}: {len(rows)} sentences, {len(possible) / len(rows):.0%} possible; of the beam {sure} sure and {likely} "
-            f"likely; {learned} of {len(possible[:limit])} choices sure",
+            f"{kind}: {len(rows)} sentences, {len(possible) / len(rows):.0%} possible; of the beam {sure} sure and "
+            f"{likely} likely; of {len(possible[:limit])} choices {of_choices} sure",
             flush=True,
         )
 
