@@ -34,11 +34,12 @@ def test_plain_text_is_left_alone() -> None:
 
 
 def test_tables_are_not_made_of_bitext(tmp_path: Path) -> None:
-    german, english = "Das ist ein Buch, das ich nicht gelesen habe.", "It is the book that I have not read."
-    write_pairs(tmp_path / "pairs", *[(german, english)] * 60)
+    lines = (Path(__file__).parents[1] / "data/passages.de-en.tsv").read_text(encoding="utf-8").splitlines()[1:61]
+    rows = [line.split("\t")[:2] for line in lines]
+    write_pairs(tmp_path / "pairs", *((german, english) for german, english in rows))
     with pytest.raises(DataError, match="'src' is German and 'tgt' is English; these tables are for pairs in one"):
         OneConvention().check_input(Corpus.open(tmp_path / "pairs"), StageContext(seed=1))
-    write_pairs(tmp_path / "english", *[(english, english)] * 60)
+    write_pairs(tmp_path / "english", *((english, english) for _, english in rows))
     assert OneConvention().check_input(Corpus.open(tmp_path / "english"), StageContext(seed=1)) == {}
 
 
