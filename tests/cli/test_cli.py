@@ -84,6 +84,12 @@ def test_a_number_below_the_minimum_is_refused(paraloom: Command) -> None:
         assert status == 2 and "must be at least 1" in err
 
 
+def test_help_calls_other_options_by_their_flags(paraloom: Command) -> None:
+    status, out, _ = paraloom("filter", "--help-all")
+    plain = " ".join(out.replace("│", " ").split())
+    assert status == 0 and "those left by --where with the best values of --by" in plain and "per_source" not in plain
+
+
 def test_a_second_file_after_an_option_is_told_how_to_write_both(paraloom: Command) -> None:
     status, _, err = paraloom("train", "encoder", "--bitext", "a.tr", "a.en", "-o", "encoder")
     plain = " ".join(err.replace("│", " ").split())
