@@ -68,13 +68,32 @@ def test_too_few_workers_are_an_error(paraloom: Command, tmp_path: Path, number:
     ("option", "value", "message"),
     [
         ("--on-error", "skip", "'skip' is not one of 'stop', 'reject'."),
-        ("--top", "many", "Input should be a valid number, unable to parse string as a number"),
+        ("--top", "many", "expected a number"),
+        ("--workers", "1.5", "expected a whole number"),
     ],
 )
 def test_a_wrong_value_is_told_in_plain_words(paraloom: Command, option: str, value: str, message: str) -> None:
     status, _, err = paraloom("filter", "scored.tsv", option, value, "-o", "kept.tsv")
     assert status == 2
     assert f"Invalid value for '{option}': {message}" in " ".join(err.replace("│", " ").split())
+
+
+def test_a_number_below_the_minimum_is_refused(paraloom: Command) -> None:
+    for call in (["head", "scored.tsv", "-n", "0"], ["paraphrase", "A dog sleeps.", "-n", "0"]):
+        status, _, err = paraloom(*call)
+        assert status == 2 and "must be at least 1" in err
+
+
+def test_help_calls_other_options_by_their_flags(paraloom: Command) -> None:
+    status, out, _ = paraloom("filter", "--help-all")
+    plain = " ".join(out.replace("│", " ").split())
+    assert status == 0 and "those left by --where with the best values of --by" in plain and "per_source" not in plain
+
+
+def test_a_second_file_after_an_option_is_told_how_to_write_both(paraloom: Command) -> None:
+    status, _, err = paraloom("train", "encoder", "--bitext", "a.tr", "a.en", "-o", "encoder")
+    plain = " ".join(err.replace("│", " ").split())
+    assert status == 2 and "(a.en): --bitext and --pairs take one name, of two files 'PREFIX.{de,en}'" in plain
 
 
 def test_the_front_page_has_about_twenty_verbs(paraloom: Command) -> None:

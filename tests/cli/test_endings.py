@@ -84,6 +84,17 @@ def test_score_suggests_a_filter_by_what_it_added(paraloom: Command, scored: Pat
     assert status == 0 and err.rstrip().endswith(f"Next: paraloom {then}")
 
 
+@pytest.mark.parametrize(("target", "option"), [("en", "bitext"), ("de", "pairs"), ("und", "pairs")])
+def test_kept_bitext_is_to_be_trained_on_as_bitext(
+    paraloom: Command, tmp_path: Path, target: str, option: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(api, "FEW_PAIRS", 1)
+    (tmp_path / "a.tsv").write_text("ein Hund\ta dog\neine Katze\ta cat\n")
+    library.read_pairs(tmp_path / "a.tsv", src_lang="de", tgt_lang=target).write(tmp_path / "a.parquet")
+    status, _, err = paraloom("filter", "a.parquet", "--where", "length(src) > 1", "-o", "kept.parquet")
+    assert status == 0 and f"Next: paraloom train encoder --{option} kept.parquet -o encoder" in err
+
+
 def test_english_pairs_are_to_be_filtered_by_a_preset(paraloom: Command, tmp_path: Path) -> None:
     (tmp_path / "pairs.jsonl").write_text('{"src": "a dog", "tgt": "the dog", "src_lang": "en", "tgt_lang": "en"}\n')
     pair = library.read_pairs(tmp_path / "pairs.jsonl", src_lang="en", tgt_lang="en").to_list()[0]

@@ -191,6 +191,12 @@ UNIT = '<tu><tuv xml:lang="de"><seg>a</seg></tuv><tuv xml:lang="en"><seg>b</seg>
         ("a.jsonl", '{"src": "a", "tgt": "b"}\n{"src": "a"\n', {}, r"row 2: the line is not valid JSON"),
         ("a.jsonl", '["a", "b"]\n', {}, r"row 1: expected a JSON object, got list"),
         ("a.jsonl", '{"src": "a", "text": "b"}\n', {}, r"row 1: key 'tgt' not found; the keys are src, text"),
+        (
+            "a.jsonl",
+            '{"id": 1, "text": {"de": "a", "en": "b"}}\n',
+            {},
+            r"row 1: key 'src' not found; the keys are id, text.de, text.en",
+        ),
         ("a.jsonl", '{"src": "a", "tgt": 3}\n', {}, r"row 1: 'tgt' must be text, got 3"),
         ("a.jsonl", '{"src": "a", "tgt": "\\ud800"}\n', {}, r"row 1: 'tgt' has half of a surrogate pair"),
         ("a.jsonl", "[" * 100_000, {}, r"row 1: the line is not valid JSON"),

@@ -145,8 +145,10 @@ def test_a_first_unit_without_a_language_does_not_decide_the_languages(tmp_path:
         ("train_de.txt", "train_en.txt", "{train_de,train_en}.txt", ("de", "en"), "train"),
         ("german.txt", "english.txt", "{german,english}.txt", ("de", "en"), "pairs"),
         ("de/a.txt", "en/a.txt", "{de/a.txt,en/a.txt}", ("de", "en"), "a"),
-        ("left", "right", "{left,right}", ("left", "right"), "pairs"),
-        ("x.1.txt", "x.2.txt", "x.{1,2}.txt", ("1", "2"), "x"),
+        ("left", "right", "{left,right}", (None, None), "pairs"),
+        ("türkisch.txt", "englisch.txt", "{türkisch,englisch}.txt", (None, None), "pairs"),
+        ("corpus.src", "corpus.tgt", "corpus.{src,tgt}", (None, None), "corpus"),
+        ("x.1.txt", "x.2.txt", "x.{1,2}.txt", (None, None), "x"),
     ],
 )
 def test_two_files_in_place_of_braces(
@@ -155,7 +157,7 @@ def test_two_files_in_place_of_braces(
     first: str,
     second: str,
     source: str,
-    langs: tuple[str, str],
+    langs: tuple[str | None, str | None],
     stem: str,
 ) -> None:
     assert join_sides(first, second) == source

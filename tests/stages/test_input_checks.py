@@ -203,5 +203,15 @@ def test_scores_of_models_for_other_languages_are_warned_about(
             assert len(scored) == len(sides[0])
 
 
+def test_bitext_is_not_scored_as_paraphrases() -> None:
+    bitext = library.as_pairs(list(zip(GERMAN, ENGLISH, strict=True)))
+    with pytest.raises(
+        DataError, match=r"'src' is German and 'tgt' is English; p_paraphrase, by which presets"
+    ) as error:
+        len(bitext.filter(preset="strict"))
+    assert error.value.remedy is not None and "paraloom backtranslate" in error.value.remedy
+    assert len(bitext.score(["chrf"])) == len(GERMAN)
+
+
 def test_every_language_has_a_name() -> None:
     assert set(function_words.known_function_words()) <= set(language_names._NAMES)

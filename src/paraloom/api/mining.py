@@ -226,7 +226,8 @@ def _not_bilingual(reason: str, encoder: object) -> ConfigError:
     return ConfigError(
         f"the encoder {reason}; mining of translations needs one of both languages",
         file=str(encoder) if isinstance(encoder, (str, Path)) and str(encoder) else None,
-        remedy="Train one: paraloom train encoder --bitext PAIRS -o ENCODER. Paraphrases are mined out of one text.",
+        remedy="Name multilingual, or train one: paraloom train encoder --bitext PAIRS -o ENCODER. Paraphrases are "
+        "mined out of one text.",
     )
 
 

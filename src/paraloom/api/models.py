@@ -12,6 +12,7 @@ from paraloom.core.errors import ConfigError, nearest
 from paraloom.core.progress import format_bytes
 from paraloom.core.remote_files import cache_folder
 from paraloom.core.results import ResultRecord
+from paraloom.io.bitext import UNKNOWN
 
 _UNKNOWN = "not stated"
 
@@ -55,6 +56,18 @@ def find_model(name: str) -> ModelSummary:
     if name not in models:
         raise ConfigError(f"unknown model '{name}'{nearest(name, list(models))}", remedy="`paraloom models` lists all.")
     return models[name]
+
+
+def translator_direction(translator: object) -> tuple[str, str]:
+    """The languages that a translator translates from and into; 'und' where it does not say them."""
+    if not isinstance(translator, (str, Path)):
+        source, target = (getattr(translator, side, None) for side in ("source", "target"))
+        return source or UNKNOWN, target or UNKNOWN
+    try:
+        source, _, target = find_model(str(translator)).languages.partition(" → ")
+    except ConfigError:
+        target = ""
+    return (source, target) if target else (UNKNOWN, UNKNOWN)
 
 
 def summarize_model(folder: Path, name: str) -> ModelSummary:

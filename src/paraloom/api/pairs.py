@@ -390,7 +390,8 @@ class Pairs(PairsTable):
             path: Where to: .tsv, .jsonl, .parquet, .tmx (each also .gz .zst .xz), ``PREFIX.{de,en}``, '-' for standard
                 output, a folder NAME.dataset for Hugging Face `datasets`, or a folder that becomes a corpus.
             engine: 'local', 'inline' or 'ray'. The result is the same.
-            workers: Number of processes; default: one per core. The result is the same.
+            workers: Number of processes; default: one per core; a filter by `where` alone takes one. The result is the
+                same.
             on_error: 'stop' at a row that cannot be processed, or 'reject' it.
 
         Returns:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
@@ -86,9 +87,12 @@ def translator_stages(
         check_fetched(text)
         stage = LoadTranslator(name=name, model=text)
         return [stage], stage, None
+    pair = re.fullmatch("[a-z]{2,3}-[a-z]{2,3}", text)
+    close = "" if pair else suggestion(text, [*bundled_translators(), "opus-mt-de-en", *SHORT_NAMES])
+    fetching = f"Fetch one, if OPUS-MT has it: paraloom models fetch opus-mt-{text}. Or name" if pair else "Name"
     raise ConfigError(
-        f"translator '{text}' not found{suggestion(text, [*bundled_translators(), 'opus-mt-de-en', *SHORT_NAMES])}",
-        remedy=f"Name a bundled translator ({', '.join(bundled_translators())}), one that was fetched "
+        f"translator '{text}' not found{close}",
+        remedy=f"{fetching} a bundled translator ({', '.join(bundled_translators())}), one that was fetched "
         "(`paraloom models`), a folder, or a model of Hugging Face as OWNER/NAME.",
     )
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from paraloom.api.keywords import ReadingOptions
+from paraloom.api.models import translator_direction
 from paraloom.api.run import as_list, input_stages, run_in, run_stages
 from paraloom.api.syntax import parser_fields
 from paraloom.api.translators import all_translator_stages
@@ -256,8 +257,8 @@ def augment(
     tag: str = "",
     field: int | str | None = None,
     min_words: int = 2,
-    src_lang: str = "und",
-    tgt_lang: str = "und",
+    src_lang: str = "",
+    tgt_lang: str = "",
     engine: str = "local",
     workers: int | None = None,
     on_error: OnError = "stop",
@@ -277,8 +278,8 @@ def augment(
         tag: Token before each back-translated source, such as ``<BT>``.
         field: Column of a .tsv (from 1, -1 for the last, or its name) or key of a .jsonl.
         min_words: Minimum number of words of a sentence, split at spaces; 1 for scripts without spaces.
-        src_lang: Language of the translations.
-        tgt_lang: Language of the text.
+        src_lang: Language of the translations. Default: the translator's, if its card names it.
+        tgt_lang: Language of the text. Default: a corpus's own, else the translator's.
         engine: 'local', 'inline' or 'ray'.
         workers: Processes; default: one per core. The result is the same.
         on_error: 'stop' at a row that cannot be read or processed, or 'reject' it.
@@ -331,7 +332,10 @@ def augment(
         # The target side of pairs is what a person wrote; sentences have a column `text`.
         source = {"corpora": (path,), "columns": ("tgt", "text")}
     loading, references = all_translator_stages(models)
-    sentences = ReadSentences(name="sentences", lang=tgt_lang, max_length=1000, **source)
+    known = translator_direction(models[0])
+    sentences = ReadSentences(
+        name="sentences", lang=tgt_lang or ("und" if path.is_dir() else known[0]), max_length=1000, **source
+    )
     clean = Clean(name="clean", min_words=min_words, input=sentences)
     variants = TranslateVariants(
         name="variants",
@@ -341,7 +345,7 @@ def augment(
         input=clean,
         check_languages=check_languages,
     )
-    bitext = VariantsToBitext(name="bitext", src_lang=src_lang, tag=tag, input=variants)
+    bitext = VariantsToBitext(name="bitext", src_lang=src_lang or known[1], tag=tag, input=variants)
     stages = [sentences, clean, *loading, variants, bitext]
     return run_stages(stages, str(output), seed=seed, engine=engine, workers=workers, on_error=on_error)
 

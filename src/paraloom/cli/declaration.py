@@ -152,6 +152,7 @@ class Command:
             one = replace(one, **self.settings.get(name, {}))
             shown = not self.everyday or name in everyday or not one.flags or one.default == REQUIRED
             result.append(replace(one, everyday=one.everyday and shown))
+        result = [replace(one, help=_with_flags(one, result)) for one in result]
         return sorted(result, key=_place)
 
     def _derived(self) -> Iterator[Parameter]:
@@ -176,6 +177,12 @@ class Command:
                 if field_.name not in known | left_out and (not keys or field_.name in keys):
                     known.add(field_.name)
                     yield field_
+
+
+def _with_flags(one: Parameter, others: Sequence[Parameter]) -> str:
+    """The help of a parameter, in which the other parameters have the names of their options."""
+    flags = {f"`{other.name}`": f"`{other.flags[0]}`" for other in others if other.flags and other.name != one.name}
+    return re.sub(r"`\w+`", lambda name: flags.get(name[0], name[0]), one.help)
 
 
 def _place(one: Parameter) -> tuple[bool, bool, bool]:

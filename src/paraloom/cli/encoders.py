@@ -19,7 +19,8 @@ ON_LINE = "Stop at a line that is not UTF-8, or reject it into OUTPUT.rejected.j
 
 
 def _show_training(result: Any, values: Mapping[str, Any]) -> None:
-    print_figures(result, "search {output} sentences.txt", values["as_json"])
+    then = "mine {output} TEXT OTHER-TEXT -o mined.tsv" if values.get("bitext") else "search {output} sentences.txt"
+    print_figures(result, then, values["as_json"])
     if not result.stages[-1].figures.get("dev"):
         typer.echo(
             "Not measured: whether it is better than its untrained start. Give --sts, a folder of tasks.", err=True
@@ -127,7 +128,7 @@ DECLARED = [
         of="search_lines",
         flags={"k": "-k"},
         show=_show_hits,
-        help="Print the sentences nearest to each query.\n\nQuery, rank, cosine, row and sentence, between tabs. "
+        help="Print the sentences nearest to each query.\n\nQuery, rank, cosine, row and sentence, between tabs.\n\n"
         'Example: `echo "Where is the station?" | paraloom search english sentences.txt -k 3`',
     ),
     Command(

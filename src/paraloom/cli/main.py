@@ -98,15 +98,32 @@ def built(name: str) -> Any:
     return parser
 
 
+_UsageError: Any = typer.BadParameter.__base__  # Typer does not export it.
+
+_MESSAGES = {
+    "Value error, ": "",
+    "Input should be a valid integer, unable to parse string as an integer": "expected a whole number",
+    "Input should be a valid number, unable to parse string as a number": "expected a number",
+    "Input should be greater than or equal to": "must be at least",
+}
+"""What pydantic says of a value, and how we do."""
+
+
 class CheckedCommand(TyperCommand):
-    """A command whose messages about values do not name the kind of a Python exception."""
+    """A command whose messages about its arguments say what to write."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse the arguments; of a message that pydantic wrote the prefix is left out."""
+        """Parse the arguments."""
         try:
             return super().parse_args(ctx, args)
         except typer.BadParameter as error:
-            error.message = error.message.removeprefix("Value error, ")
+            for theirs, ours in _MESSAGES.items():
+                error.message = error.message.replace(theirs, ours)
+            raise
+        except _UsageError as error:
+            flags = {flag for one in self.params for flag in one.opts} & {"--bitext", "--pairs"}
+            if error.message.startswith("Got unexpected extra argument") and flags:
+                error.message += f": {' and '.join(sorted(flags))} take one name, of two files 'PREFIX.{{de,en}}'"
             raise
 
 

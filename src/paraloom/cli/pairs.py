@@ -22,6 +22,7 @@ from paraloom.core.errors import ConfigError
 from paraloom.core.progress import format_duration
 from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.shard import OnError
+from paraloom.text.language_names import language_code
 
 
 def _backtranslate(
@@ -118,7 +119,9 @@ def _filter(
     kept = api.read_pairs(pairs, seed=seed, on_error=on_error).filter(**criteria)
     result = kept.write(output, engine=engine, workers=workers, on_error=on_error)
     enough = result.stages[-1].counts.out >= api.FEW_PAIRS
-    print_run(result, output, "train encoder --pairs {output} -o encoder" if enough else "explore {output}", as_json)
+    kind = "bitext" if _is_bitext(output) else "pairs"
+    then = f"train encoder --{kind} {{output}} -o encoder" if enough else "explore {output}"
+    print_run(result, output, then, as_json)
     if not as_json:
         _explain(result, pairs, bool(criteria.get("preset")))
 
@@ -185,9 +188,20 @@ def _show_lexicon(count: int, values: Mapping[str, Any]) -> None:
     conclude(output, counted=True)
 
 
+def _first_row(output: str) -> Mapping[str, Any]:
+    return next(iter(getattr(api.preview_output(output, 1), "shown", ())), {})
+
+
+def _is_bitext(output: str) -> bool:
+    """Whether the sides of the pairs are known to be in different languages."""
+    first = _first_row(output)
+    source, target = (language_code(first.get(name)) for name in ("src_lang", "tgt_lang"))
+    return source is not None and target is not None and source != target
+
+
 def _selection(output: str) -> str:
     """The filter that is recommended for English pairs, by a preset; empty for others."""
-    first: Mapping[str, Any] = next(iter(getattr(api.preview_output(output, 1), "shown", ())), {})
+    first = _first_row(output)
     if {first.get("src_lang"), first.get("tgt_lang")} != {"en"}:
         return ""
     reverse = f"en-{first.get('pivot_lang')}"
@@ -348,6 +362,10 @@ DECLARED = [
         settings={
             "preset": {"complete": "complete_preset"},
             "labels": {"separated": True},
+            "workers": {
+                "help": "Processes; default: one per core. The result is the same. `--where` alone takes one, which "
+                "filters as it reads."
+            },
         },
         everyday="where preset reverse_translator per_source distinct top by sample precision labels draw "
         "preview as_json device",
@@ -359,8 +377,8 @@ DECLARED = [
             'scored.parquet -o kept.parquet --where "trigram_overlap <= 0.7 and tgt_tokens between 3 and 30"',
             "pairs.parquet -o kept.parquet --preset strict --per-source 1 --reverse-translator en-de",
             "pairs.parquet --preset balanced --preview",
-            "scored.parquet --precision 0.9 --draw sheet.html",
-            "scored.parquet --precision 0.9 --labels sheet.tsv -o kept.parquet",
+            "judged.parquet --precision 0.9 --draw sheet.html",
+            "judged.parquet --precision 0.9 --labels sheet.tsv -o kept.parquet",
         ),
         watched=True,
     ),

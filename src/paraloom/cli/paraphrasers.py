@@ -116,6 +116,7 @@ DECLARED = [
         everyday="paraphraser output text n preset meaning difference change template like plan as_json",
         flags={"texts": "", "n": "-n"},
         settings={
+            "n": {"low": 1},
             "texts": {
                 "metavar": "TEXT...",
                 "repeated": True,

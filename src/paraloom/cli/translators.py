@@ -99,7 +99,7 @@ DECLARED = [
         device=True,
         help="Translate lines, texts inside records, or a document.",
         examples=(
-            "de-en sentences.txt",
+            "de-en news.de",
             "'facebook/nllb-200-distilled-600M?from=cs&to=en' news.cs -o news.en",
             "'http://127.0.0.1:8000/v1?model=qwen3&from=de&to=en' news.de -o news.en",
             "de-en chats.jsonl --column 'messages.*.content' -o chats.en.jsonl",

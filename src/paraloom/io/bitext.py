@@ -180,12 +180,12 @@ def check_target(target: str | Path) -> None:
 
 def _unknown_format(path: str, suffix: str) -> ConfigError:
     other = _other_side(path)
-    names = f"{Path(path).name} {other}"
-    side = f"If it is one of two sides, name both files, {names}, or both" if other else "Moses pairs are written"
+    names = f"{Path(path).name} {other}" if other else "SOURCE TARGET"
     return ConfigError(
         f"unknown format '{suffix}'; known are {', '.join(READERS)}, {SUFFIX}, folders and Moses pairs",
         file=path,
-        remedy=f"Rename or convert the file. {side} with braces, in quotes: 'PREFIX.{{de,en}}'.",
+        remedy=f"Rename or convert the file. If it is one of two sides, name both files, {names}, or both with braces, "
+        "in quotes: 'PREFIX.{de,en}'.",
     )
 
 

@@ -246,7 +246,8 @@ def utf8_error(line: bytes, position: int) -> DataError:
     """Create the error for a line that is not valid UTF-8 from the byte at `position` on."""
     return DataError(
         f"the line is not valid UTF-8 (byte 0x{line[position]:02x} at {position})",
-        remedy="Fix the line, or convert the file: iconv -f latin1 -t utf-8.",
+        remedy="Fix the line, or convert the file: iconv -f windows-1252 -t utf-8 FILE > NEW; windows-1250 is Central "
+        "European, windows-1254 Turkish.",
     )
 
 

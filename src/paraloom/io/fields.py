@@ -55,10 +55,12 @@ def json_text(value: Mapping[str, object], key: str) -> str:
     text: object = value
     for name in (key,) if key in value else path_keys(key):
         if not isinstance(text, dict) or name not in text:
+            known = dict.fromkeys(
+                path for name, item in value.items() for path in list(text_paths(item, name)) or [name]
+            )
             raise DataError(
-                f"key '{key}' not found{suggestion(key, text_paths(value))}; the keys are {', '.join(value) or 'none'}",
-                remedy="Name the key of the text (--src-column and --tgt-column for pairs), or keys with dots between: "
-                "translation.de.",
+                f"key '{key}' not found{suggestion(key, list(known))}; the keys are {', '.join(known) or 'none'}",
+                remedy="Name that of the text; for pairs: --src-column and --tgt-column.",
             )
         text = text[name]
     if not isinstance(text, str):

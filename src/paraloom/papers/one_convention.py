@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from paraloom.core.stage import Map, StageContext
+from paraloom.core.protocols import CorpusReader
+from paraloom.core.stage import Json, Map, StageContext
+from paraloom.stages.input_checks import check_paraphrases
 from paraloom.text.buffers import Texts, string_array
 from paraloom.text.normalize import normalize
 
@@ -34,6 +37,11 @@ class OneConvention(Map):
     """
 
     input_columns: ClassVar[tuple[str, ...]] = ("src", "tgt")
+
+    def check_input(self, corpus: CorpusReader, context: StageContext) -> Mapping[str, Json]:
+        """Refuse bitext, of which tables would be made like those of paraphrases."""
+        check_paraphrases(corpus, context.seed)
+        return {}
 
     def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
         """The batch with other texts."""

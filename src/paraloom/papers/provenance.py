@@ -15,6 +15,7 @@ from paraloom.core.digests import digest, file_digest, folder_digest
 from paraloom.core.errors import ParaloomError
 from paraloom.evaluate.translation import evaluate_translation
 from paraloom.io import Corpus
+from paraloom.io.formats.names import sides
 from paraloom.pipeline.registry import load_stage
 
 CODE = "code"
@@ -38,7 +39,9 @@ def code_digest(module: str) -> str:
 
 
 def input_digest(source: str | Path) -> str:
-    """Digest of a corpus, a folder, a file or a bundled model."""
+    """Digest of a corpus, a folder, a file, the two files of a name with braces, or a bundled model."""
+    if two := sides(str(source)):
+        return digest([input_digest(two.src), input_digest(two.tgt)])[:12]
     path = bundled_path(str(source)) or Path(source)
     if (path / "corpus.json").is_file():
         path = path / "corpus.json"  # it has the digests of the shards

@@ -26,6 +26,9 @@ COPIES = 0.6
 
 NO_CHECK = "If it is right as it is, switch the check off: --no-language-check, or check_languages = false."
 
+PARAPHRASE_MODEL = "paraphrase model"
+"""What warnings call it."""
+
 _SHOWN_ROWS = 3
 
 
@@ -195,6 +198,8 @@ def check_scored_languages(
     columns = [name for name in ("src", "tgt", "pivot") if name in corpus.schema.names]
     sample = read_sample(corpus, columns, "pair_id" if "pair_id" in corpus.schema.names else "src", seed)
     identified = {name: sample_language(sample.columns[name]).language for name in columns}
+    if (languages or {}).get(PARAPHRASE_MODEL):
+        _refuse_bitext(identified, "p_paraphrase, by which presets select, is")
     models = {"translator": translator, "reverse translator": reverse_translator}
     directions = {name: Direction.of(model) for name, model in models.items() if model is not None}
     problems: list[str] = []
@@ -209,6 +214,26 @@ def check_scored_languages(
         warnings.warn(message, stacklevel=2)
     figures: dict[str, Json] = {"languages": {name: value for name, value in identified.items() if value}}
     return figures | ({"warning": message} if message else {})
+
+
+def check_paraphrases(corpus: CorpusReader, seed: int) -> None:
+    """Check that both sides of pairs are in one language, as far as languages can be identified."""
+    from paraloom.text.function_words import sample_language
+
+    columns = [name for name in ("src", "tgt", "pivot") if name in corpus.schema.names]
+    sample = read_sample(corpus, columns, columns[0], seed)
+    _refuse_bitext({name: sample_language(sample.columns[name]).language for name in columns}, "these tables are")
+
+
+def _refuse_bitext(identified: Mapping[str, str | None], use: str) -> None:
+    """DataError for pairs that nobody back-translated and whose sides are in two languages."""
+    source, target = identified["src"], identified["tgt"]
+    if source and target and source != target and "pivot" not in identified:
+        raise DataError(
+            f"'src' is {language_name(source)} and 'tgt' is {language_name(target)}; {use} for pairs in one language",
+            remedy="Back-translate the bitext first: paraloom backtranslate. To clean it: paraloom score, then "
+            "paraloom filter --where.",
+        )
 
 
 def _against_directions(column: str, language: str | None, directions: Mapping[str, Direction]) -> Iterator[str]:

@@ -15,7 +15,7 @@ from paraloom.core.protocols import CorpusReader, ScoringTranslatorLike
 from paraloom.core.stage import Fit, Json, Map, Ref, StageContext
 from paraloom.core.stage_cache import cached_per_stage
 from paraloom.io import Corpus
-from paraloom.stages.input_checks import check_scored_languages
+from paraloom.stages.input_checks import PARAPHRASE_MODEL, check_scored_languages
 
 if TYPE_CHECKING:
     from paraloom.pairs.scoring.models import MeaningJudge
@@ -117,7 +117,8 @@ class Score(Map):
         if bilingual and not (self.encoder or self.sentence_transformer):
             raise ConfigError(
                 "score 'bilingual_similarity' needs an encoder of both languages",
-                remedy="Set 'encoder', too: --encoder ENCODER; `paraloom train encoder --bitext` trains one.",
+                remedy="Set 'encoder', too: --encoder multilingual (cs, de, en, fr, is, ko, tr), or one of "
+                "`paraloom train encoder --bitext`.",
             )
         if self.encoder and self.sentence_transformer:
             raise ConfigError(
@@ -196,7 +197,7 @@ class Score(Map):
             corpus,
             translator=translator,
             reverse_translator=reverse,
-            languages={"paraphrase model": card.get("languages", ()), "bundled judge": ("en",) if judged else ()},
+            languages={PARAPHRASE_MODEL: card.get("languages", ()), "bundled judge": ("en",) if judged else ()},
             seed=context.seed,
         )
 

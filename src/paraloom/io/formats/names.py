@@ -16,6 +16,7 @@ STATE, INFO, SPLITS = "state.json", "dataset_info.json", "dataset_dict.json"  # 
 
 _BRACES = re.compile(r"(.*)\{([^{},]+),([^{},]+)\}([^{}]*)", re.DOTALL)
 _SEPARATORS = re.compile(r"[._/ -]+")
+_SIDES = frozenset(["src", "tgt", "trg", "ref", "hyp"])  # Names of sides that look like tags of languages
 _TAG = re.compile(r"[A-Za-z]{2,3}(?:[-_](?:[A-Z][a-z]{3}|[A-Za-z]{2}|\d{3}))*")
 
 
@@ -73,12 +74,8 @@ def _with_one_part(src: str, tgt: str) -> str | None:
 
 
 def _language(name: str) -> str | None:
-    """The language that a name between the braces stands for: the name itself, or a language in it."""
-    if _TAG.fullmatch(name):
-        return name
-    if not _SEPARATORS.search(name):
-        return known_language(name) or name
-    return _last_language(name)
+    """The language that a name between the braces stands for: a tag that is not the name of a side, or one in it."""
+    return name if _TAG.fullmatch(name) and name not in _SIDES else _last_language(name)
 
 
 def _last_language(name: str) -> str | None:

@@ -96,7 +96,9 @@ class Criteria(Config):
         if top and decile:
             raise ConfigError("'top' and 'decile' cannot be combined", remedy="Give one of them.")
         if ranked and not self.by:
-            raise ConfigError("'per_source', 'top' and 'decile' need 'by'", remedy="Set 'by' to the column to rank by.")
+            raise ConfigError(
+                "'per_source', 'top' and 'decile' need 'by'", remedy="Set 'by' (--by) to the column to rank by."
+            )
         if precision and share:
             raise ConfigError(
                 "'precision' cannot be combined with 'top' or 'decile'", remedy="Filter twice, or give one of them."
@@ -125,7 +127,7 @@ class Criteria(Config):
         if not by:
             raise ConfigError(
                 f"a precision needs a score to rank by: column {' or '.join(DECIDING)} not found",
-                remedy="Add one, such as `paraloom score PAIRS --with judge`, or name a column with 'by'.",
+                remedy="Add one, such as `paraloom score PAIRS --with judge`, or name a column: 'by' (--by).",
             )
         return Target(by, replace(self, by=by).prefers_highest(), self.precision or 0.0, self.confidence, self.labels)
 
