@@ -54,15 +54,12 @@ class Bins:
 
 def find_bins(dataset: Dataset, column: str) -> Bins | None:
     """The bins of a column of numbers; None if the sample has no finite value."""
-    taken = dataset.sample.column(column)
-    kind = np.float32 if taken.type == pa.float32() else np.float64
-    numbers = taken.cast(pa.float32() if kind is np.float32 else pa.float64(), safe=False)
-    values = numbers.to_numpy().astype(kind)
+    values = dataset.values(column)
     finite = values[np.isfinite(values)]
     if not len(finite):
         return None
-    edges = round_edges(finite, pa.types.is_integer(taken.type))
-    index = np.searchsorted(np.array(edges, kind), values, side="right") - 1
+    edges = round_edges(finite, pa.types.is_integer(dataset.schema.field(column).type))
+    index = np.searchsorted(np.array(edges, values.dtype), values, side="right") - 1
     index = np.clip(index, 0, len(edges) - 2).astype(np.int32)
     index[np.isnan(values)] = -1
     return Bins(column, edges, index)
