@@ -218,7 +218,12 @@ def test_tables_in_text_form_keep_all_columns_with_types(tmp_path: Path, suffix:
 def test_rows_that_cannot_be_read_are_left_out_and_counted(tmp_path: Path) -> None:
     path = tmp_path / "bad.tsv"
     path.write_bytes(b"src\ttgt\tscore\na\tb\t1\nc\td\nbad\xff\tx\t2\ne\tf\t\n")
-    dataset = open_dataset(path, tmp_path)
+    message = (
+        r"bad\.tsv, row 2: expected 3 fields as in the header, got 2 \(2 rows cannot be read and are left out\)\.\n"
+        "Correct the file"
+    )
+    with pytest.warns(UserWarning, match=message):
+        dataset = open_dataset(path, tmp_path)
     assert [row["src"] for row in dataset.take(range(dataset.rows))] == ["a", "e"]
     assert dataset.rejected_count == 2 and [row for row, _ in dataset.rejected] == [2, 3]
     assert dataset.take([1])[0]["score"] is None

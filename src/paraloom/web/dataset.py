@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -70,6 +71,11 @@ class Dataset:
         else:
             folder.mkdir(parents=True, exist_ok=True)
             self._files = RowFiles(*as_parquet(source, copy, self._reject))
+        if self.rejected:
+            row, reason = self.rejected[0]
+            remedy = "Correct the file, and open it again; or go on without what was left out."
+            error = DataError(f"{reason} ({self.left_out()})", file=source.path, row=row, remedy=remedy)
+            warnings.warn(str(error), stacklevel=2)
         self.schema = self._files.schema
         self.rows = self._files.rows
         self.sides = sides_of(self.schema)
@@ -96,6 +102,11 @@ class Dataset:
         first = [name for name in FIRST_SCORES if name in self.numeric]
         rest = sorted(self.numeric, key=lambda name: (name not in self.signatures, name in _RAW))
         return list(dict.fromkeys([*first, *rest]))
+
+    def left_out(self) -> str:
+        """How many rows cannot be read."""
+        n = self.rejected_count
+        return f"{count(n)} {'rows' if n > 1 else 'row'} cannot be read and {'are' if n > 1 else 'is'} left out"
 
     def take(self, rows: Sequence[int], columns: Sequence[str] | None = None) -> list[dict[str, Any]]:
         """Rows by their numbers, in any order."""
@@ -160,7 +171,7 @@ class Dataset:
     def _order(self, name: str) -> tuple[RowNumbers, int]:
         column = self.sample.column(name)
         if name not in self.numeric:
-            order = pc.sort_indices(column, null_placement="at_end").to_numpy().astype(np.int32)
+            order = pc.sort_indices(column).to_numpy().astype(np.int32)
             return order, len(column) - column.null_count
         values = self.values(name)
         return np.argsort(values, kind="stable").astype(np.int32), int(np.count_nonzero(~np.isnan(values)))

@@ -39,10 +39,9 @@ def pairs_page(matcher: Matcher, frame: Frame, state: ViewState) -> View:
     rows = matches.page(start, PAGE_ROWS + 1)
     shown = shown_columns(dataset, state)
     rejected = ""
-    if n := dataset.rejected_count:
+    if dataset.rejected:
         row, reason = dataset.rejected[0]
-        verb = "is" if n == 1 else "are"
-        rejected = f"{plural(n, 'row')} cannot be read and {verb} left out; the first is row {row}: {reason}"
+        rejected = f"{dataset.left_out()}; the first is row {row}: {reason}"
     if len(rows):
         body = row_table(dataset, rows[:PAGE_ROWS].tolist(), state, shown, first=start, has_order=bool(best))
     elif matches.is_complete:

@@ -135,8 +135,11 @@ def _variants(dataset: Dataset, row: int, values: Mapping[str, object], state: V
     """Other rows of the same pair_id: the n-best translations and samples of one sentence."""
     if values.get("pair_id") is None:
         return None
-    start, end = (max(0, row - _NEAR), min(dataset.rows, row + _NEAR)) if dataset.is_sampled else (0, dataset.rows)
-    column = dataset.gather(np.arange(start, end, dtype=np.int32), ["pair_id"]).column(0)
+    start, column = 0, dataset.sample.column("pair_id")
+    if dataset.is_sampled:
+        start = max(0, row - _NEAR)
+        near = np.arange(start, min(dataset.rows, row + _NEAR), dtype=np.int32)
+        column = dataset.gather(near, ["pair_id"]).column(0)
     same = np.flatnonzero(pc.equal(column, values["pair_id"]).to_numpy()) + start
     same = same[same != row][:_MAX_VARIANTS]
     if not len(same):

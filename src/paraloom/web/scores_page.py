@@ -6,7 +6,6 @@ from functools import partial
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from markupsafe import Markup
 
 from paraloom.io.database import sql_text
@@ -70,7 +69,8 @@ def _score(
 
 
 def _is_flag(dataset: Dataset, name: str) -> bool:
-    return {0, 1} == set(pc.unique(dataset.sample.column(name).drop_null()).to_pylist()[:3])
+    values = dataset.values(name)
+    return bool(np.all(np.isnan(values) | (values == 0) | (values == 1)) and {0, 1} <= set(values.tolist()))
 
 
 def _link(bins: Bins, state: ViewState, i: int) -> str:

@@ -75,7 +75,7 @@ def _pairs(source: RowSource, on_reject: Reject) -> tuple[pa.Schema, Iterator[pa
         str(source.path),
         src_column=source.src_column,
         tgt_column=source.tgt_column,
-        on_reject=lambda row, error, raw: on_reject(row, str(error)),
+        on_reject=lambda row, error, _: on_reject(row, error),
         batch_rows=_READ_ROWS,
     )
     first = next(batches, None)
