@@ -169,7 +169,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, nargs="+", default=[100_000, 1_000_000])
     parser.add_argument("--repeats", type=int, default=3, help="requests of each kind")
-    parser.add_argument("--scratch", type=Path, default=Path(tempfile.gettempdir()), help="folder for the pairs")
+    parser.add_argument(
+        "--scratch",
+        type=Path,
+        default=Path("explore-pairs"),
+        help="folder for pairs and figures; what is there is kept",
+    )
     parser.add_argument("--write", action="store_true", help="put the figures on the page of results")
     parser.add_argument("--open", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -179,14 +184,16 @@ def main() -> None:
     options.scratch.mkdir(parents=True, exist_ok=True)
     columns = []
     for rows in options.rows:
-        folder = Path(tempfile.mkdtemp(dir=options.scratch))
-        try:
-            write_pairs(folder / "pairs", rows)
-            command = [sys.executable, __file__, "--open", str(folder / "pairs"), "--repeats", str(options.repeats)]
-            done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
-            columns.append(json.loads(done.stdout.splitlines()[-1]))
-        finally:
-            shutil.rmtree(folder)
+        known = options.scratch / f"explore-{rows}.json"
+        if not known.exists():
+            folder = Path(tempfile.mkdtemp(dir=options.scratch))
+            try:
+                write_pairs(folder / "pairs", rows)
+                command = [sys.executable, __file__, "--open", str(folder / "pairs"), "--repeats", str(options.repeats)]
+                known.write_text(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
+            finally:
+                shutil.rmtree(folder)
+        columns.append(json.loads(known.read_text().splitlines()[-1]))
     rows = [
         ["opened: processor, s; by the clock", *(f"{one['opened'][0]:.1f}; {one['opened'][1]:.1f}" for one in columns)],
         *([name, *(cell(one[name]) for one in columns)] for name, *_ in REQUESTS),
@@ -200,10 +207,10 @@ def main() -> None:
             "`paraloom explore` over made-up scored pairs in shards of 50,000; more than 2,000,000 are the same ones "
             "again, by links. Milliseconds of processors until the answer, the median of "
             f"{options.repeats} requests with different values, the slowest in brackets; behind them, where that "
-            "answer is of the rows searched so far, of some, seconds of processors until all are. Nothing is copied, and "
-            "nothing is computed before a request needs it. Up to 1,000,000 pairs are in memory; of more, histograms "
-            "and thresholds are those of a sample, and the page says so. Ten journeys in a headless Chromium, with "
-            "contrast (AA) and keyboard checks, are in `tests/web`."
+            "answer is of the rows searched so far, of some, seconds of processors until all are. Nothing is copied, "
+            "and nothing is computed before a request needs it. Up to 1,000,000 pairs are in memory; of more, "
+            "histograms and thresholds are those of a sample, and the page says so. Ten journeys in a headless "
+            "Chromium, with contrast (AA) and keyboard checks, are in `tests/web`."
         )
         sizes = " ".join(map(str, options.rows))
         put_result(
