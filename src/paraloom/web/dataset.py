@@ -73,7 +73,7 @@ class Dataset:
             self._files = RowFiles(*as_parquet(source, copy, self._reject))
         if self.rejected:
             row, reason = self.rejected[0]
-            remedy = "Correct the file, and open it again; or go on without what was left out."
+            remedy = "Correct the file, and open it again, to have all of its rows."
             error = DataError(f"{reason} ({self.left_out()})", file=source.path, row=row, remedy=remedy)
             warnings.warn(str(error), stacklevel=2)
         self.schema = self._files.schema
@@ -112,8 +112,8 @@ class Dataset:
         """Rows by their numbers, in any order."""
         numbers, where = np.unique(np.asarray(rows, np.int32), return_inverse=True)
         table = self.gather(numbers, self.schema.names if columns is None else list(columns))
-        found = [dict(zip(table.schema.names, values, strict=True)) for values in _by_row(table)]
-        return [found[i] for i in where.tolist()]
+        records = [dict(zip(table.schema.names, values, strict=True)) for values in _by_row(table)]
+        return [records[i] for i in where.tolist()]
 
     def gather(self, rows: RowNumbers, columns: Sequence[str]) -> pa.Table:
         """Rows by their numbers, which ascend."""

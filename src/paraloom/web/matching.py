@@ -170,16 +170,16 @@ class Search(Matches):
             mask &= predicate.test(_columns(rows, predicate))
         self._count += int(np.count_nonzero(mask))
         if self._sort is None:
-            found = np.flatnonzero(mask)[: max(0, KEPT_ROWS - len(self._rows))]
-            self._rows = np.append(self._rows, (self.searched + found).astype(np.int32))
+            hits = np.flatnonzero(mask)[: max(0, KEPT_ROWS - len(self._rows))]
+            self._rows = np.append(self._rows, (self.searched + hits).astype(np.int32))
             return
         name, is_descending = self._sort
         values = floats(rows.column(name))
         if not np.isnan(self._worst):
             mask &= values > self._worst if is_descending else values < self._worst
-        found = np.flatnonzero(mask)
-        self._rows = np.append(self._rows, (self.searched + found).astype(np.int32))
-        self._values = np.append(self._values.astype(values.dtype, copy=False), values[found])
+        hits = np.flatnonzero(mask)
+        self._rows = np.append(self._rows, (self.searched + hits).astype(np.int32))
+        self._values = np.append(self._values.astype(values.dtype, copy=False), values[hits])
         if len(self._rows) > 2 * KEPT_ROWS:
             best = _ordering(self._values, is_descending)[:KEPT_ROWS]
             self._worst = self._values[best[-1]]
