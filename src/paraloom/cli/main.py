@@ -283,8 +283,6 @@ def main() -> None:
     protect_terminals()
     # Before pyarrow is imported. Mimalloc takes three times the system time for a stream of batches, and more memory.
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
-    # Pydantic would look through all installed packages for plugins.
-    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     command()(prog_name="paraloom")
 
 

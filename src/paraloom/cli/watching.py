@@ -9,6 +9,8 @@ import signal
 import subprocess
 import threading
 import time
+import urllib.error
+import urllib.request
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -189,9 +191,6 @@ def _post(address: str, ending: _Ending) -> None:
     failures: list[str] = []
 
     def send() -> None:
-        import urllib.error
-        import urllib.request
-
         try:
             request = urllib.request.Request(address, json.dumps(body).encode(), headers, method="POST")
             with urllib.request.urlopen(request, timeout=_POST_SECONDS):

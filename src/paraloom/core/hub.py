@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 from paraloom.core.errors import ModelError
 
@@ -43,8 +44,6 @@ def hub_answers(endpoint: str) -> bool:
     """True if a connection to the endpoint (or to the proxy in front of it) can be made within seconds."""
     if any(os.environ.get(name, "").upper() in ("1", "ON", "YES", "TRUE") for name in _OFFLINE):
         return False
-    from urllib.request import getproxies, proxy_bypass
-
     address = urlsplit(endpoint)
     proxy = getproxies().get(address.scheme)
     if proxy and not proxy_bypass(address.hostname or ""):

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import duckdb
 import pyarrow as pa
+import pyarrow.dataset as ds
 from pyarrow.fs import LocalFileSystem
 
 from paraloom.core.errors import DataError, printable
@@ -85,8 +86,6 @@ def register_shards(database: Connection, view: str, shards: Sequence[Path]) -> 
     columns = {
         name: ShardColumn(f"c{number}", kind) for number, (name, kind) in enumerate(kinds.items()) if kind is not None
     }
-    import pyarrow.dataset as ds
-
     files = ds.ParquetFileFormat(
         # With a buffer ahead, Arrow keeps all row groups that were read until the scan ends.
         default_fragment_scan_options=ds.ParquetFragmentScanOptions(page_checksum_verification=True, pre_buffer=False)
