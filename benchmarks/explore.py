@@ -1,30 +1,37 @@
-"""Print how quickly the pages of `paraloom explore` answer, over made-up scored pairs.
+"""What the pages of `paraloom explore` take, over made-up scored pairs: processor time and memory.
 
-    python benchmarks/explore.py --rows 100000 1000000 10000000 --scratch /tmp/explore
+    python benchmarks/explore.py --rows 100000 1000000
+    python benchmarks/explore.py --rows 100000 1000000 10000000 100000000 --write     # the page of results
 
-Sentences are drawn from 20,000 words with Zipf's frequencies, and half of each target's phrases are its source's. Every
-request goes through HTTP, once for each of several values that no request before it had; the median and the slowest
-count, by the clock and in time of processors, which a busy machine does not distort. The page may sort its row numbers
-first (`prepared`); it answers without that too, the first time more slowly.
+Sentences are drawn from 20,000 words with Zipf's frequencies, and half of each target's phrases are its source's. More
+than two million pairs are those of two million again, by links to the same shards. Each number of pairs is opened by a
+process of its own. Every request goes through HTTP, once for each of several values that no request before it had. An
+answer about many rows may be of those searched so far: then the page is asked to search on until it has searched all.
 """
 
 from __future__ import annotations
 
 import argparse
-import resource
+import json
+import os
 import shutil
+import subprocess
+import sys
 import tempfile
 import threading
 import time
 import urllib.request
 from collections.abc import Iterator
+from html import unescape
 from pathlib import Path
 from statistics import median
+from typing import Any
 from urllib.parse import urlencode
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from results_pages import FOLDER, put_result
 
 from paraloom.core.schema import PAIRS
 from paraloom.io import write_corpus
@@ -32,6 +39,10 @@ from paraloom.web.explorer import opened
 
 SCORES = [f"score_{letter}" for letter in "abcdefghij"]
 BATCH = 100_000
+SHARD_ROWS, DISTINCT_ROWS = 50_000, 2_000_000
+HEADING = "The pages of `explore`"
+CONTINUE = 'data-continue="'
+"""In a page, before the address that searches on."""
 
 SELECTION = {"where": "score_a > 0.{0} and score_b <= 0.8", "sort": "-score_b"}
 REQUESTS: list[tuple[str, str, dict[str, str]]] = [
@@ -48,6 +59,7 @@ REQUESTS: list[tuple[str, str, dict[str, str]]] = [
     ("threshold, dragged", "/threshold", {"score": "score_f", "where": "score_e > 0.5", "at": "0.{0}"}),
     ("a single row", "/row", {"row": "7{0}77"}),
 ]  # fmt: skip
+SEARCHED_TO_THE_END = ("sorted by a score", "two conditions, sorted", "search: a rare word", "condition on texts")
 
 
 def batches(rows: int, seed: int = 1) -> Iterator[pa.RecordBatch]:
@@ -73,74 +85,146 @@ def batches(rows: int, seed: int = 1) -> Iterator[pa.RecordBatch]:
         yield pa.RecordBatch.from_arrays(columns, schema=pa.schema(fields))
 
 
-def measure(url: str, path: str, query: dict[str, str], repeats: int, cookie: str) -> list[tuple[float, float]]:
-    """Seconds of each of some requests that differ in a number: by the clock, and of all processors."""
-    seconds = []
-    for i in range(repeats):
-        values = {name: value.format(11 + 7 * i, 1 + i) for name, value in query.items()}
-        request = urllib.request.Request(f"{url}{path}?{urlencode(values)}", headers={"Cookie": cookie})
+def write_pairs(folder: Path, rows: int) -> None:
+    """A corpus of made-up pairs."""
+    distinct = min(rows, DISTINCT_ROWS)
+    corpus = write_corpus(folder, batches(distinct), kind="PAIRS", shard_rows=SHARD_ROWS)
+    description = folder / "corpus.json"
+    corpus_facts = json.loads(description.read_text())
+    entries = corpus_facts["shards"]
+    for number in range(len(entries), rows // SHARD_ROWS):
+        entry = {**entries[number % len(corpus.shards)], "file": f"part-{number:05d}.parquet"}
+        os.link(corpus.shards[number % len(corpus.shards)], folder / entry["file"])
+        entries.append(entry)
+    corpus_facts["rows"] = sum(entry["rows"] for entry in entries)
+    description.write_text(json.dumps(corpus_facts))
+
+
+class Client:
+    """A browser of a page that this process serves."""
+
+    def __init__(self, url: str, cookie: str) -> None:
+        self.url, self.cookie = url, cookie
+
+    def get(self, address: str) -> tuple[str, float, float]:
+        """The answer, its seconds by the clock, and those of all processors."""
+        request = urllib.request.Request(f"{self.url}{address}", headers={"Cookie": self.cookie})
         start, used = time.perf_counter(), time.process_time()
         with urllib.request.urlopen(request) as response:
-            body = response.read()
-        seconds.append((time.perf_counter() - start, time.process_time() - used))
-        assert b'role="alert"' not in body, body.decode()[-3000:]
-    return seconds
+            body = response.read().decode()
+        seconds = time.perf_counter() - start, time.process_time() - used
+        assert 'role="alert"' not in body, body[-3000:]
+        return body, *seconds
+
+    def searched(self, page: str) -> float:
+        """Seconds of processors until a page has searched all rows."""
+        used = 0.0
+        while CONTINUE in page:
+            page, _, seconds = self.get(unescape(page.partition(CONTINUE)[2].partition('"')[0]))
+            used += seconds
+        return used
 
 
-def resident() -> tuple[float, float]:
-    """GB of this process in memory: its own, and of files, which the system takes back where it needs the memory."""
+def memory() -> dict[str, int]:
+    """MiB of this process: at most so far, and now what is its own."""
     status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
-    own, mapped = (int(status[name].split()[0]) / 1e6 for name in ("RssAnon", "RssFile"))
-    return own, mapped
+    return {name: int(status[name].split()[0]) >> 10 for name in ("VmHWM", "RssAnon")}
 
 
-def report(rows: int, scratch: Path, repeats: int) -> dict[str, str]:
-    """Name of each request → median and slowest time in ms."""
-    folder = Path(tempfile.mkdtemp(dir=scratch))
-    try:
-        corpus = write_corpus(folder / "pairs", batches(rows), kind="PAIRS", shard_rows=500_000)
-        start = time.perf_counter()
-        with opened(corpus.folder, scratch=folder) as server:
-            results = {"opened (s)": f"{time.perf_counter() - start:.1f}"}
-            start = time.perf_counter()
-            dataset = server.app.library.get().dataset
-            copied = sum(batch.nbytes for batch in dataset.table.to_batches())
-            dataset.warm_up()
-            copied += 8 * len(dataset.scores) * rows  # Values and row numbers of each score
-            results["prepared (s)"] = f"{time.perf_counter() - start:.1f}"
-            threading.Thread(target=server.serve_forever, daemon=True).start()
-            url, cookie = f"http://127.0.0.1:{server.port}", f"{server.cookie}={server.token}"
-            for name, path, query in REQUESTS:
-                seconds = measure(url, path, query, repeats, cookie)
-                results[f"{name} (ms)"] = " / ".join(
-                    f"{1000 * median(part):.0f} ({1000 * max(part):.0f})" for part in zip(*seconds, strict=True)
-                )
-            server.shutdown()
-        results["peak memory (GB)"] = f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6:.1f}"
-        results["of it at the end its own; mapped files (GB)"] = "; ".join(f"{part:.2f}" for part in resident())
-        results["files in the scratch folder (GB)"] = f"{copied / 1e9:.2f}"
-        return results
-    finally:
-        shutil.rmtree(folder)
+def measured(folder: Path, repeats: int) -> dict[str, Any]:
+    """What opening and each request take in this process."""
+    start, used = time.perf_counter(), time.process_time()
+    with opened(folder, scratch=folder.parent) as server:
+        results: dict[str, Any] = {
+            "opened": [time.process_time() - used, time.perf_counter() - start, memory()["VmHWM"]],
+            "start of Python": used,
+        }
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        client = Client(f"http://127.0.0.1:{server.port}", f"{server.cookie}={server.token}")
+        for name, path, query in REQUESTS:
+            answers = []
+            for i in range(repeats):
+                values = {key: value.format(11 + 7 * i, 1 + i) for key, value in query.items()}
+                answers.append(client.get(f"{path}?{urlencode(values)}"))
+            rest = client.searched(answers[-1][0]) if name in SEARCHED_TO_THE_END else 0.0
+            results[name] = {
+                "processor": [answer[2] for answer in answers],
+                "clock": [answer[1] for answer in answers],
+                "all": rest + answers[-1][2] if rest else 0.0,
+                "memory": memory()["VmHWM"],
+            }
+        server.shutdown()
+    return {**results, "memory": memory()}
+
+
+def cell(result: dict[str, Any]) -> str:
+    """Median and slowest answer in ms of processors, and seconds of them for all rows where the answer was of some."""
+    seconds = result["processor"]
+    text = f"{1000 * median(seconds):.0f} ({1000 * max(seconds):.0f})"
+    return f"{text}; {result['all']:.1f} s" if result["all"] else text
 
 
 def main() -> None:
     """Print a table: a row for each request, a column for each number of pairs."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, nargs="+", default=[100_000, 1_000_000])
-    parser.add_argument("--repeats", type=int, default=5, help="requests of each kind")
-    parser.add_argument("--scratch", type=Path, default=Path(tempfile.gettempdir()), help="folder for the pairs")
-    options = parser.parse_args()
-    options.scratch.mkdir(parents=True, exist_ok=True)
-    columns = [report(rows, options.scratch, options.repeats) for rows in options.rows]
-    print(
-        "| median (slowest) by the clock / of processors | "
-        + " | ".join(f"{rows:,} pairs" for rows in options.rows)
-        + " |"
+    parser.add_argument("--repeats", type=int, default=3, help="requests of each kind")
+    parser.add_argument(
+        "--scratch",
+        type=Path,
+        default=Path("explore-pairs"),
+        help="folder for pairs and figures; what is there is kept",
     )
-    print("| --- |" + " ---: |" * len(options.rows))
-    for name in columns[0]:
-        print(f"| {name} | " + " | ".join(column[name] for column in columns) + " |")
+    parser.add_argument("--write", action="store_true", help="put the figures on the page of results")
+    parser.add_argument("--open", type=Path, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.open:
+        print(json.dumps(measured(options.open, options.repeats)))
+        return
+    options.scratch.mkdir(parents=True, exist_ok=True)
+    columns = []
+    for rows in options.rows:
+        known = options.scratch / f"explore-{rows}.json"
+        if not known.exists():
+            folder = Path(tempfile.mkdtemp(dir=options.scratch))
+            try:
+                write_pairs(folder / "pairs", rows)
+                command = [sys.executable, __file__, "--open", str(folder / "pairs"), "--repeats", str(options.repeats)]
+                known.write_text(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
+            finally:
+                shutil.rmtree(folder)
+        columns.append(json.loads(known.read_text().splitlines()[-1]))
+    rows = [
+        ["opened: processor, s; by the clock", *(f"{one['opened'][0]:.1f}; {one['opened'][1]:.1f}" for one in columns)],
+        *([name, *(cell(one[name]) for one in columns)] for name, *_ in REQUESTS),
+        ["memory when open, MiB", *(f"{one['opened'][2]:,}" for one in columns)],
+        ["at most, MiB", *(f"{one['memory']['VmHWM']:,}" for one in columns)],
+    ]
+    heads = ["", *(f"{rows:,} pairs" for rows in options.rows)]
+    print(*("| " + " | ".join(row) + " |" for row in (heads, ["---"] * len(heads), *rows)), sep="\n")
+    if options.write:
+        text = (
+            "`paraloom explore` over made-up scored pairs in shards of 50,000; more than 2,000,000 are the same ones "
+            "again, by links. Milliseconds of processors until the answer, the median of "
+            f"{options.repeats} requests with different values, the slowest in brackets; behind them, where that "
+            "answer is of the rows searched so far, of some, seconds of processors until all are. Nothing is copied, "
+            "and nothing is computed before a request needs it. Up to 1,000,000 pairs are in memory; of more, "
+            "histograms and thresholds are those of a sample, and the page says so. Ten journeys in a headless "
+            "Chromium, with contrast (AA) and keyboard checks, are in `tests/web`."
+        )
+        sizes = " ".join(map(str, options.rows))
+        put_result(
+            FOLDER / "runs.json",
+            {
+                "heading": HEADING,
+                "text": [text],
+                "command": [f"python benchmarks/explore.py --rows {sizes} --write"],
+                "machine": "cores",
+                "columns": heads,
+                "align": "l" + "r" * len(columns),
+                "rows": rows,
+            },
+        )
 
 
 if __name__ == "__main__":

@@ -53,8 +53,6 @@ SHARD_ROWS = 50_000
 WHERE = "paraphrase_score between 0.6 and 0.95 and trigram_overlap <= 0.2"
 COPIES = 50
 """One in so many pairs is a copy of an earlier one."""
-EXPLORED = 10_000_000
-"""So many pairs, at most, are opened in `explore`, which takes 0.4 GB of memory for a million."""
 CLOCK = os.sysconf("SC_CLK_TCK")
 FIGURE = FOLDER.parents[1] / "_static/large-run.svg"
 HEADING = "Score, filter, near-duplicates"
@@ -261,8 +259,6 @@ def explore(run: Path, scratch: Path) -> None:
 
     from paraloom.web.explorer import opened
 
-    if Corpus.open(run / "50-distinct").rows > EXPLORED:
-        sys.exit("too many pairs for the memory of this machine")
     scratch.mkdir(exist_ok=True)
     with opened(run / "50-distinct", scratch=scratch) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()

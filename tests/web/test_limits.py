@@ -43,7 +43,6 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ExploreServer]:
     path = tmp_path_factory.mktemp("long") / "long.parquet"
     write_table(pa.table({"src": src, "tgt": tgt, "n": range(2000)}), path)
     with opened(path) as running:
-        running.app.library.get().dataset.warm_up()
         threading.Thread(target=running.serve_forever, daemon=True).start()
         yield running
         running.shutdown()
@@ -132,11 +131,11 @@ def test_a_limit_is_that_of_its_request() -> None:
 def test_pieces_of_long_rows_are_small(server: ExploreServer) -> None:
     dataset = server.app.library.get().dataset
     (predicate,) = Matcher(dataset).predicates("levenshtein(src, tgt) < 5", "")
-    rows = dataset.table.select(["src", "tgt"])
+    rows = dataset.sample.select(["src", "tgt"])
     costs = predicate._costs(rows)
     assert costs is not None
     pieces = list(matching._pieces(rows, costs))
     assert max(piece.num_rows for piece in pieces) <= 20 < len(pieces)
     assert pa.concat_tables(pieces).combine_chunks() == rows.combine_chunks()
     (numbers,) = Matcher(dataset).predicates("n < 5", "")
-    assert numbers._costs(dataset.table.select(["n"])) is None
+    assert numbers._costs(dataset.sample.select(["n"])) is None

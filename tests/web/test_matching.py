@@ -11,15 +11,17 @@ from urllib.parse import parse_qs, urlsplit
 import numpy as np
 import pyarrow as pa
 import pytest
+from processes import TIMEOUT
 from toy_pairs import toy_pairs, write_toy_pairs, write_toy_run
 
 from paraloom.core.errors import ConfigError, DataError
-from paraloom.io import write_table
+from paraloom.io import write_corpus, write_table
 from paraloom.io.database import sql_text
 from paraloom.web import dataset as datasets
-from paraloom.web import matching
+from paraloom.web import matching, row_files
 from paraloom.web.bins import find_bins, plain_number, round_edges
-from paraloom.web.dataset import Dataset, sorted_rows
+from paraloom.web.dataset import Dataset
+from paraloom.web.limits import AbandonedError, limited
 from paraloom.web.matching import Matcher, RowFilter
 from paraloom.web.sources import find_source, stage_source
 from paraloom.web.state import ViewState, identifier, narrowed
@@ -30,17 +32,23 @@ def open_dataset(path: Path, folder: Path, **columns: str) -> Dataset:
     return Dataset(find_source(path, **columns), folder / "rows")
 
 
+def make_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let more than 100 rows be many: samples, steps and what is kept are smaller than the toy pairs."""
+    monkeypatch.setattr(datasets, "WHOLE_ROWS", 100)
+    monkeypatch.setattr(datasets, "SAMPLE_ROWS", 120)
+    monkeypatch.setattr(datasets, "_READ_GROUPS", (3, 3))
+    monkeypatch.setattr(datasets, "STEP_ROWS", 37)
+    monkeypatch.setattr(row_files, "_READ_ROWS", 37)
+
+
 @pytest.fixture(params=["exact", "searched in steps"])
 def dataset(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Dataset:
-    """The toy pairs; once with limits so low that samples, batches and steps are smaller than the set."""
-    if request.param != "exact":
-        monkeypatch.setattr(datasets, "BATCH_ROWS", 64)
-        monkeypatch.setattr(matching, "BATCH_ROWS", 64)
-        monkeypatch.setattr(datasets, "SAMPLE_ROWS", 120)
-        monkeypatch.setattr(matching, "EXACT_ROWS", 100)
-        monkeypatch.setattr(matching, "_STEP", 37)
-        monkeypatch.setattr(matching, "_SLICE", 128)
-    return open_dataset(write_toy_pairs(tmp_path / "toy.parquet"), tmp_path)
+    """The toy pairs; once with limits so low that they are not held in memory, and in four files."""
+    if request.param == "exact":
+        return open_dataset(write_toy_pairs(tmp_path / "toy.parquet"), tmp_path)
+    make_large(monkeypatch)
+    write_corpus(tmp_path / "toy", [toy_pairs()], kind="PAIRS", shard_rows=80)
+    return open_dataset(tmp_path / "toy", tmp_path)
 
 
 CASES = [
@@ -71,12 +79,14 @@ def test_filters_agree_with_plain_python(dataset: Dataset, chosen: RowFilter, ho
         name, sign = sort.removeprefix("-"), -1 if sort.startswith("-") else 1
         expected.sort(key=lambda i: (rows[i][name] is None, sign * (rows[i][name] or 0)))
     matches = Matcher(dataset).matches(RowFilter(chosen.where, chosen.search, sort))
-    hits = matches.first(7).tolist()
+    while sort and not matches.is_complete:
+        matches.advance(0.0)
+    hits = matches.page(0, 7).tolist()
     while not matches.is_complete:
         matches.advance(0.0)
     assert matches.total == len(expected)
-    whole = matches.all_found().tolist()
-    assert whole[:7] == hits
+    whole = matches.page(0, 300).tolist()
+    assert whole[:7] == hits and matches.page(3, 4).tolist() == hits[3:]
     assert sorted(whole) == sorted(expected)
     if sort:
         assert [rows[i][name] for i in whole] == [rows[i][name] for i in expected]
@@ -85,13 +95,51 @@ def test_filters_agree_with_plain_python(dataset: Dataset, chosen: RowFilter, ho
 
 
 def test_an_incomplete_search_is_estimated_by_the_sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(matching, "EXACT_ROWS", 100)
-    monkeypatch.setattr(matching, "_STEP", 10)
+    make_large(monkeypatch)
     dataset = open_dataset(write_toy_pairs(tmp_path / "toy.parquet"), tmp_path)
     matches = Matcher(dataset).matches(RowFilter(search="garden"))
     matches.advance(0.0)
-    true = sum("garden" in row["src"] + row["tgt"] for row in toy_pairs().to_pylist())
-    assert (matches.searched, matches.is_complete, matches.total) == (10, False, true)
+    in_sample = sum("garden" in row["src"] + row["tgt"] for row in dataset.take(dataset.sample_rows))
+    assert (matches.searched, matches.is_complete, matches.total) == (37, False, round(in_sample / 120 * 300))
+
+
+@pytest.mark.parametrize("sort", ["", "quality", "-quality", "-src_tokens"])
+def test_only_the_first_rows_of_a_large_set_are_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sort: str
+) -> None:
+    dataset = open_dataset(write_toy_pairs(tmp_path / "toy.parquet"), tmp_path)
+    chosen = RowFilter("src_tokens > 4", sort=sort)
+    name, whole = sort.removeprefix("-") or "src", Matcher(dataset).matches(chosen)
+    make_large(monkeypatch)
+    monkeypatch.setattr(matching, "KEPT_ROWS", 30)
+    large = open_dataset(tmp_path / "toy.parquet", tmp_path)
+    matches = Matcher(large).matches(chosen)
+    matches.advance(TIMEOUT)
+    assert (large.is_sampled, matches.total, matches.reachable) == (True, whole.total, 30)
+    values = [[row[name] for row in dataset.take(one.page(0, 30))] for one in (matches, whole)]
+    assert values[0] == values[1]
+
+
+def test_a_search_that_was_interrupted_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_large(monkeypatch)
+    dataset = open_dataset(write_toy_pairs(tmp_path / "toy.parquet"), tmp_path)
+    matches = Matcher(dataset).matches(RowFilter(search="garden"))
+    with limited(TIMEOUT, iter([False] * 9 + [True]).__next__), pytest.raises(AbandonedError):
+        matches.advance(TIMEOUT)
+    assert 0 < matches.searched < 300
+    matches.advance(TIMEOUT)
+    assert matches.total == sum("garden" in row["src"] + row["tgt"] for row in toy_pairs().to_pylist())
+
+
+def test_files_that_change_during_a_search_are_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_large(monkeypatch)
+    write_corpus(tmp_path / "toy", [toy_pairs()], kind="PAIRS", shard_rows=80)
+    dataset = open_dataset(tmp_path / "toy", tmp_path)
+    (tmp_path / "toy/part-00002.parquet").unlink()
+    matches = Matcher(dataset).matches(RowFilter(search="garden"))
+    for message in ("file not found", "the files have changed"):
+        with pytest.raises(DataError, match=message):
+            matches.advance(TIMEOUT)
 
 
 def test_rows_are_taken_and_gathered(dataset: Dataset) -> None:
@@ -100,20 +148,16 @@ def test_rows_are_taken_and_gathered(dataset: Dataset) -> None:
     numbers = np.array([0, 5, 63, 64, 200, 299], np.int32)
     assert dataset.gather(numbers, ["src"]).column(0).to_pylist() == [rows[i]["src"] for i in numbers]
     assert dataset.gather(numbers[:0], ["src"]).num_rows == 0
-    assert len(set(dataset.sample_rows.tolist())) == dataset.sample.num_rows == min(300, datasets.SAMPLE_ROWS)
+    sample = dataset.sample_rows.tolist()
+    assert sample == sorted(set(sample)) and len(sample) == (120 if dataset.is_sampled else 300)
+    assert dataset.sample.to_pylist() == [rows[i] for i in sample]
+    assert pa.concat_tables(dataset.steps(["src", "quality"])).to_pylist() == [
+        {"src": row["src"], "quality": row["quality"]} for row in rows
+    ]
     coded = dataset.coded("origin")
-    assert coded is not None and coded.values[0] == "news"
-    assert [coded.values[code] for code in coded.codes] == [row["origin"] for row in rows]
-    assert list(coded.counts) == [sum(row["origin"] == value for row in rows) for value in coded.values]
+    assert coded is not None and coded.values[0] == rows[sample[0]]["origin"]
+    assert [coded.values[code] for code in coded.codes] == [rows[i]["origin"] for i in sample]
     assert dataset.categories() == ["src_lang", "tgt_lang", "origin"]
-
-
-def test_sorted_rows_are_stable_and_put_nan_last() -> None:
-    draw = np.random.default_rng(1)
-    values = draw.choice(np.float32([-2, -0.0, 0.0, 1.5, np.nan, np.inf, -np.inf]), 500)
-    expected = sorted(range(500), key=lambda i: (np.isnan(values[i]), values[i] if not np.isnan(values[i]) else 0))
-    assert sorted_rows(values).tolist() == expected
-    assert sorted_rows(values.astype(np.float64)).tolist() == expected
 
 
 @pytest.mark.parametrize("keeps", ["above", "below"])
@@ -121,13 +165,12 @@ def test_sorted_rows_are_stable_and_put_nan_last() -> None:
 def test_a_threshold_keeps_what_its_condition_keeps(dataset: Dataset, keeps: str, value: float) -> None:
     matcher = Matcher(dataset)
     for column in ("quality", "trigram_overlap", "src_tokens"):
-        rows = matcher.matches(RowFilter(sort=column)).all_found()
         threshold = Threshold(column, value, keeps)
-        outcome = apply(dataset, rows, threshold)
-        expected = matcher.matches(RowFilter(where=threshold.clause)).all_found()
+        outcome = apply(dataset, matcher.in_order("", "", column), threshold)
+        expected = np.flatnonzero(matcher.sample_mask(threshold.clause, ""))
         assert sorted(outcome.kept.tolist()) == expected.tolist()
-        assert outcome.total == 300
-        assert len(outcome.undefined) == sum(row[column] is None for row in toy_pairs().to_pylist())
+        assert outcome.total == len(dataset.sample_rows)
+        assert len(outcome.undefined) == dataset.sample.column(column).null_count
 
 
 def test_bins_count_what_their_conditions_keep(dataset: Dataset) -> None:
@@ -175,7 +218,12 @@ def test_tables_in_text_form_keep_all_columns_with_types(tmp_path: Path, suffix:
 def test_rows_that_cannot_be_read_are_left_out_and_counted(tmp_path: Path) -> None:
     path = tmp_path / "bad.tsv"
     path.write_bytes(b"src\ttgt\tscore\na\tb\t1\nc\td\nbad\xff\tx\t2\ne\tf\t\n")
-    dataset = open_dataset(path, tmp_path)
+    message = (
+        r"bad\.tsv, row 2: expected 3 fields as in the header, got 2 \(2 rows cannot be read and are left out\)\.\n"
+        "Correct the file"
+    )
+    with pytest.warns(UserWarning, match=message):
+        dataset = open_dataset(path, tmp_path)
     assert [row["src"] for row in dataset.take(range(dataset.rows))] == ["a", "e"]
     assert dataset.rejected_count == 2 and [row for row, _ in dataset.rejected] == [2, 3]
     assert dataset.take([1])[0]["score"] is None
@@ -197,7 +245,7 @@ def test_bitext_and_renamed_columns(tmp_path: Path) -> None:
     with gzip.open(tmp_path / "flags.jsonl.gz", "wt") as stream:
         stream.write("\n".join(lines) + "\n")
     flags = open_dataset(tmp_path / "flags.jsonl.gz", tmp_path / "d")
-    assert Matcher(flags).matches(RowFilter(where="ok")).all_found().tolist() == [0]
+    assert Matcher(flags).matches(RowFilter(where="ok")).page(0, 300).tolist() == [0]
 
 
 def test_a_stage_has_kept_and_rejected_rows_with_reasons(tmp_path: Path) -> None:
@@ -213,10 +261,10 @@ def test_a_stage_has_kept_and_rejected_rows_with_reasons(tmp_path: Path) -> None
 
 
 def test_nothing_is_left_in_the_folder(tmp_path: Path) -> None:
-    dataset = open_dataset(write_toy_pairs(tmp_path / "toy.parquet"), tmp_path)
-    dataset.warm_up()
+    write_table(toy_pairs(40).slice(4), tmp_path / "toy.tsv")
+    dataset = open_dataset(tmp_path / "toy.tsv", tmp_path)
     assert list((tmp_path / "rows").iterdir()) == []
-    assert dataset.take([3])[0]["pair_id"] == "toy:3"
+    assert dataset.take([3])[0]["pair_id"] == "toy:7"
 
 
 def test_damaged_and_missing_files_are_errors(tmp_path: Path) -> None:
@@ -246,5 +294,5 @@ def test_names_and_texts_in_conditions(tmp_path: Path, name: str) -> None:
     where = narrowed(
         f"{identifier(name)} > 0.5 or {identifier(name)} < 0.1", f"src = {sql_text(chr(39).join(['it', 's']))}"
     )
-    hits = Matcher(dataset).matches(RowFilter(where=where)).all_found().tolist()
+    hits = Matcher(dataset).matches(RowFilter(where=where)).page(0, 300).tolist()
     assert hits == [i for i, value in enumerate(values) if value > 0.5 or value < 0.1]

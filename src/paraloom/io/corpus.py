@@ -145,6 +145,11 @@ def seal_corpus(folder: str | Path, shards: Sequence[Path], *, kind: str) -> Cor
     return Corpus(folder, kind, schemas[0], list(shards), rows, [entry["sha256"] for entry in entries])
 
 
+def shards_of(folder: Path) -> list[Path]:
+    """The shards of a corpus, none of which is opened."""
+    return [folder / entry["file"] for entry in _read_description(folder)[1]]
+
+
 def _check_kind(kind: str) -> None:
     if kind not in SCHEMAS:
         raise ConfigError(f"unknown kind of corpus '{kind}'{nearest(kind, list(SCHEMAS))}")

@@ -92,24 +92,28 @@ def rebatch(batches: Iterable[pa.RecordBatch], schema: pa.Schema, rows: int) -> 
 def read_shard(path: str | Path, columns: Sequence[str] | None = None) -> pa.Table:
     with open_shard(path) as file, corruption_as_error(path):
         table = file.read(columns=_checked_columns(columns, file, path), use_threads=False)
-        _check_rows(table.num_rows, file)
+        _check_rows(table.num_rows, file, range(file.metadata.num_row_groups))
     return table
 
 
 def read_batches(
-    path: str | Path, columns: Sequence[str] | None = None, batch_rows: int = 1024
+    path: str | Path,
+    columns: Sequence[str] | None = None,
+    batch_rows: int = 1024,
+    row_groups: Sequence[int] | None = None,
 ) -> Iterator[pa.RecordBatch]:
-    """Read a shard in batches, never the whole file."""
+    """Read a shard, or some row groups of it, in batches, never the whole file."""
     with open_shard(path) as file:
         names = _checked_columns(columns, file, path)
-        batches = file.iter_batches(batch_rows, columns=names, use_threads=False)
+        groups = range(file.metadata.num_row_groups) if row_groups is None else row_groups
+        batches = file.iter_batches(batch_rows, row_groups=groups, columns=names, use_threads=False)
         rows = 0
         while True:
             # Only reading is guarded: an error of the code that consumes the batch is not the shard's.
             with corruption_as_error(path):
                 batch = next(batches, None)
                 if batch is None:
-                    return _check_rows(rows, file)
+                    return _check_rows(rows, file, groups)
             rows += batch.num_rows
             yield batch
 
@@ -153,10 +157,11 @@ def _check_footer(file: pq.ParquetFile) -> None:
             raise pa.ArrowInvalid("the names and types of its columns differ from those that it was written with")
 
 
-def _check_rows(rows: int, file: pq.ParquetFile) -> None:
+def _check_rows(rows: int, file: pq.ParquetFile, groups: Sequence[int]) -> None:
     """Check that all rows came: Arrow passes over pages of a kind that it does not know; raises ArrowInvalid."""
-    if rows != file.metadata.num_rows:
-        raise pa.ArrowInvalid(f"{rows} of {file.metadata.num_rows} rows could be read")
+    expected = sum(file.metadata.row_group(group).num_rows for group in groups)
+    if rows != expected:
+        raise pa.ArrowInvalid(f"{rows} of {expected} rows could be read")
 
 
 def openable(path: str | Path) -> Any:

@@ -55,6 +55,8 @@ class Pages(Protocol):
 _TITLES = {"/pairs": "Pairs", "/scores": "Scores", "/threshold": "Threshold", "/compare": "Compare", "/judge": "Judge"}
 """Pages whose parameters a person types: an error there is a result."""
 
+_SEARCH_ON = 1.0  # Seconds that a search continues behind a page that is shown
+
 _Handler: TypeAlias = Callable[[ViewState, Frame], View]
 _BinnedPage: TypeAlias = Callable[[Matcher, ScoreBins, Frame, ViewState], View]
 
@@ -136,7 +138,7 @@ class App:
         """The line above the table, after the search has continued for a moment."""
         matcher = self._corpus(state).matcher
         matches = matcher.matches(state.filter)
-        matches.advance()
+        matches.advance(_SEARCH_ON)
         return View(results=summary(matcher.dataset, matches, state))
 
     def _binned(self, path: str, page: _BinnedPage, state: ViewState, frame: Frame) -> View:

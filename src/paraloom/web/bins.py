@@ -27,7 +27,7 @@ class Bins:
 
     column: str
     edges: tuple[float, ...]
-    index: npt.NDArray[np.int32]
+    index: npt.NDArray[np.int8]
 
     @property
     def size(self) -> int:
@@ -36,14 +36,14 @@ class Bins:
     def counts(self, rows: Mask | None = None) -> list[int]:
         """Rows of the sample in each bin."""
         index = self.index if rows is None else self.index[rows]
-        counts: list[int] = np.bincount(index[index >= 0], minlength=self.size).tolist()
+        counts: list[int] = np.bincount(index + 1, minlength=self.size + 1)[1:].tolist()
         return counts
 
     def condition(self, i: int) -> str:
         """The condition that a row is in bin i.
 
         Example:
-            >>> Bins("cosine", (0, 0.5, 1), np.empty(0, np.int32)).condition(0)
+            >>> Bins("cosine", (0, 0.5, 1), np.empty(0, np.int8)).condition(0)
             'cosine < 0.5'
         """
         name = identifier(self.column)
@@ -54,16 +54,13 @@ class Bins:
 
 def find_bins(dataset: Dataset, column: str) -> Bins | None:
     """The bins of a column of numbers; None if the sample has no finite value."""
-    taken = dataset.sample.column(column)
-    kind = np.float32 if taken.type == pa.float32() else np.float64
-    numbers = taken.cast(pa.float32() if kind is np.float32 else pa.float64(), safe=False)
-    values = numbers.to_numpy().astype(kind)
+    values = dataset.values(column)
     finite = values[np.isfinite(values)]
     if not len(finite):
         return None
-    edges = round_edges(finite, pa.types.is_integer(taken.type))
-    index = np.searchsorted(np.array(edges, kind), values, side="right") - 1
-    index = np.clip(index, 0, len(edges) - 2).astype(np.int32)
+    edges = round_edges(finite, pa.types.is_integer(dataset.schema.field(column).type))
+    index = np.searchsorted(np.array(edges, values.dtype), values, side="right") - 1
+    index = np.clip(index, 0, len(edges) - 2).astype(np.int8)
     index[np.isnan(values)] = -1
     return Bins(column, edges, index)
 

@@ -11,12 +11,13 @@ from markupsafe import Markup
 from paraloom.api.yield_curve import presets_for
 from paraloom.pairs.filtering.expressions import condition
 from paraloom.web.bins import plain_number
-from paraloom.web.dataset import Dataset, RowNumbers
+from paraloom.web.dataset import Dataset
 from paraloom.web.formatting import count, label, number, share
 from paraloom.web.layout import Frame, View, nothing
 from paraloom.web.matching import Matcher, RowFilter
 from paraloom.web.merging import DELTA, FIRST, SECOND
 from paraloom.web.pairs_page import row_table
+from paraloom.web.row_files import RowNumbers
 from paraloom.web.state import ViewState, identifier
 from paraloom.web.templates import draw, table
 
@@ -76,7 +77,7 @@ def _regions(matcher: Matcher, first: str, second: str, names: tuple[str, str]) 
     for title, (in_a, in_b) in zip(titles, signs, strict=True):
         text = f"{'' if in_a else 'not '}{a} and {'' if in_b else 'not '}{b}"
         matches = matcher.matches(RowFilter(where=text))
-        rows = matches.first(_SHOWN)
+        rows = matches.page(0, _SHOWN)
         regions.append(Region(title, text, rows, matches.total, matches.is_complete))
     return regions
 
@@ -98,7 +99,7 @@ def _results(
         for region in regions[1:3]
         if len(region.rows)
     ]
-    note = f"By a random sample of {count(len(dataset.sample_rows))} rows." if dataset.is_sampled else ""
+    note = f"By {dataset.about_sample()}." if dataset.is_sampled else ""
     return draw("compared", boxes, changes, _means(dataset, regions[:3]), note, tables)
 
 

@@ -1,14 +1,12 @@
-"""A set of rows that answers quickly: a memory-mapped copy, sorted row numbers of each score, and a random sample."""
+"""A set of rows to explore: in memory where it is small, else a sample of it, and passes over its files."""
 
 from __future__ import annotations
 
-import os
 import threading
+import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
@@ -21,25 +19,28 @@ from paraloom.core.errors import DataError
 from paraloom.core.progress import progress
 from paraloom.core.schema import signature_of
 from paraloom.core.seeds import generator
-from paraloom.io.atomic import disk_full_as_error
-from paraloom.io.shards import rebatch
+from paraloom.web.formatting import count
+from paraloom.web.row_files import RowFiles, RowNumbers, taken
 from paraloom.web.scores import FIRST_SCORES
-from paraloom.web.sources import RowSource, open_batches, sides_of, without_nan
+from paraloom.web.sources import RowSource, sides_of
+from paraloom.web.text_rows import NEVER_NUMBERS, as_parquet
 
-BATCH_ROWS = 65_536
-"""Rows of a batch of the copy; all but the last have as many, so that a row's batch follows from its number."""
+WHOLE_ROWS, WHOLE_BYTES = 1_000_000, 400_000_000
+"""Larger sets are not held in memory."""
 
-SAMPLE_ROWS = 100_000  # Rows of the random sample; smaller sets are their own sample
+SAMPLE_ROWS = 100_000
+_READ_GROUPS, _READ_ROWS = (16, 256), 3_200_000  # Row groups that a sample is read from, and the rows in them
+
+STEP_ROWS, _STEP_BYTES = 262_144, 64_000_000
+"""Rows of a step of a pass, and their size."""
+
 MAX_VALUES = 1000  # Different values of a text column that can be counted by value
-_FEW_VALUES = 12  # Different values up to which comparing with each is the fastest way to count them
-RowNumbers: TypeAlias = npt.NDArray[np.int32]  # Numbers of rows, from 0
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
 
 T = TypeVar("T")
 
 _RAW = ("rank", "logprob", "tokens")
-_NEVER_TEXT = ("pair_id", "doc_id")
 
 
 @dataclass(frozen=True)
@@ -48,34 +49,35 @@ class Coded:
 
     values: tuple[str | None, ...]
     codes: npt.NDArray[np.int16]
-    counts: npt.NDArray[np.int64]
 
-    def counts_of(self, rows: RowNumbers | Mask) -> npt.NDArray[np.int64]:
-        if rows.dtype == bool:
-            if len(self.values) <= _FEW_VALUES:
-                counts = [np.count_nonzero((self.codes == code) & rows) for code in range(len(self.values))]
-                return np.array(counts, np.int64)
-            return np.bincount(np.compress(rows.astype(bool, copy=False), self.codes), minlength=len(self.values))
+    def counts_of(self, rows: RowNumbers) -> npt.NDArray[np.int64]:
         return np.bincount(np.take(self.codes, rows), minlength=len(self.values))
 
 
 class Dataset:
-    """Rows to explore. Opening reads the source once; afterwards memory holds a sample, and the system's page cache."""
+    """Rows to explore.
+
+    `sample` has all rows of a small set. What is counted and sorted by it is said to be of a sample where it has not.
+    """
 
     def __init__(self, source: RowSource, folder: Path) -> None:
         self.source = source
-        self.folder = folder
         self.stamp = source.stamp()
         self.rejected: list[tuple[int, str]] = []
         self.rejected_count = 0
-        folder.mkdir(parents=True, exist_ok=True)
-        # A mapped file stays readable after it is removed; so nothing is left behind, however the process ends.
-        copy = self._copy()
-        self._batches = _mapped(copy)
-        copy.unlink()
-        self.schema: pa.Schema = self._batches.schema
-        self.table: pa.Table = self._batches.table
-        self.rows = self.table.num_rows
+        copy = folder / "rows.parquet"
+        if source.shards:
+            self._files = RowFiles(source)
+        else:
+            folder.mkdir(parents=True, exist_ok=True)
+            self._files = RowFiles(*as_parquet(source, copy, self._reject))
+        if self.rejected:
+            row, reason = self.rejected[0]
+            remedy = "Correct the file, and open it again, to have all of its rows."
+            error = DataError(f"{reason} ({self.left_out()})", file=source.path, row=row, remedy=remedy)
+            warnings.warn(str(error), stacklevel=2)
+        self.schema = self._files.schema
+        self.rows = self._files.rows
         self.sides = sides_of(self.schema)
         if not self.sides:
             raise DataError(
@@ -85,17 +87,14 @@ class Dataset:
             )
         self.numeric = [field.name for field in self.schema if _is_number(field.type)]
         self.signatures = {f.name: signature_of(f) for f in self.schema if signature_of(f)}
-        self.sample_rows = self._sample_rows()
-        self.sample = self.gather(self.sample_rows, self.schema.names)
-        self._locks: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
-        self._locks_lock = threading.Lock()
-        self._orders: dict[str, tuple[RowNumbers, int]] = {}
-        self._values: dict[str, npt.NDArray[Any]] = {}
-        self._coded: dict[str, Coded | None] = {}
-
-    @property
-    def is_sampled(self) -> bool:
-        return bool(len(self.sample_rows) < self.rows)
+        whole = self._whole()
+        self.is_sampled = whole is None
+        self.sample_rows = self._sample_rows() if whole is None else np.arange(self.rows, dtype=np.int32)
+        self.sample: pa.Table = self._files.take(self.sample_rows, self.schema.names) if whole is None else whole
+        if not self.is_sampled:
+            copy.unlink(missing_ok=True)
+        self._locks: defaultdict[tuple[str, str], threading.Lock] = defaultdict(threading.Lock)
+        self._computed: dict[tuple[str, str], Any] = {}
 
     @property
     def scores(self) -> list[str]:
@@ -104,135 +103,120 @@ class Dataset:
         rest = sorted(self.numeric, key=lambda name: (name not in self.signatures, name in _RAW))
         return list(dict.fromkeys([*first, *rest]))
 
+    def left_out(self) -> str:
+        """How many rows cannot be read."""
+        n = self.rejected_count
+        return f"{count(n)} {'rows' if n > 1 else 'row'} cannot be read and {'are' if n > 1 else 'is'} left out"
+
     def take(self, rows: Sequence[int], columns: Sequence[str] | None = None) -> list[dict[str, Any]]:
-        names = self.schema.names if columns is None else list(columns)
-        taken = []
-        for row in map(int, rows):
-            batch = self._batches.batches[row // BATCH_ROWS]
-            taken.append({name: batch.column(name)[row % BATCH_ROWS].as_py() for name in names})
-        return taken
+        """Rows by their numbers, in any order."""
+        numbers, where = np.unique(np.asarray(rows, np.int32), return_inverse=True)
+        table = self.gather(numbers, self.schema.names if columns is None else list(columns))
+        records = [dict(zip(table.schema.names, values, strict=True)) for values in _by_row(table)]
+        return [records[i] for i in where.tolist()]
 
     def gather(self, rows: RowNumbers, columns: Sequence[str]) -> pa.Table:
-        names = list(columns)
-        first, last = (rows[0], rows[-1]) if len(rows) else (0, -1)
-        if len(rows) == last - first + 1:
-            return self.table.select(names).slice(first, len(rows))
-        bounds = np.searchsorted(rows, np.arange(0, self.rows + BATCH_ROWS, BATCH_ROWS))
-        parts = [
-            self._batches.batches[number].select(names).take(pa.array(rows[start:end] - number * BATCH_ROWS))
-            for number, (start, end) in enumerate(pairwise(bounds))
-            if end > start
-        ]
-        return pa.Table.from_batches(parts, pa.schema([self.schema.field(name) for name in names]))
+        """Rows by their numbers, which ascend."""
+        # Rows that are shown are often of the sample.
+        at = np.searchsorted(self.sample_rows, rows)
+        if not np.array_equal(self.sample_rows[np.minimum(at, len(self.sample_rows) - 1)] if len(at) else rows, rows):
+            return self._files.take(rows, columns)
+        table = self.sample.select(list(columns))
+        return pa.Table.from_batches(taken(table.to_batches(), at), table.schema)
+
+    def steps(self, columns: Sequence[str]) -> Iterator[pa.Table]:
+        """All rows in order, some columns of them, so many at a time that a step takes a fraction of a second."""
+        schema = pa.schema([self.schema.field(name) for name in columns])
+        pending: list[pa.RecordBatch] = []
+        rows = size = 0
+        whole = None if self.is_sampled else self.sample.select(list(columns)).to_batches()
+        for batch in self._files.batches(columns) if whole is None else whole:
+            pending.append(batch)
+            rows, size = rows + batch.num_rows, size + batch.nbytes
+            if rows >= STEP_ROWS or size >= _STEP_BYTES:
+                yield pa.Table.from_batches(pending, schema)
+                pending, rows, size = [], 0, 0
+        if pending:
+            yield pa.Table.from_batches(pending, schema)
 
     def values(self, name: str) -> npt.NDArray[Any]:
-        """A column of numbers as floats `(n,)`, NaN where it is undefined; float32 where the column is."""
-        return self._once("values", name, self._values, self._load_values)
+        """A column of numbers of the sample as floats `(n,)`, NaN where it is undefined."""
+        return self._once("values", name, lambda: floats(self.sample.column(name)))
 
     def order(self, name: str) -> tuple[RowNumbers, int]:
-        """The row numbers in increasing order of a column of numbers, undefined last; and how many are defined."""
-        return self._once("order", name, self._orders, self._load_order)
+        """The rows of the sample in increasing order of a column, undefined last; and how many are defined."""
+        return self._once("order", name, lambda: self._order(name))
 
     def coded(self, name: str) -> Coded | None:
-        """A text or boolean column by value; None if it has too many different values."""
-        return self._once("coded", name, self._coded, self._load_coded)
+        """A text or boolean column of the sample by value; None if it has too many different values."""
+        return self._once("coded", name, lambda: self._coded(name))
 
     def categories(self) -> list[str]:
         """Text columns with few different values, by the sample."""
+        return self._once("categories", "", self._categories)
+
+    def about_sample(self) -> str:
+        """What the sample is, where it has not all rows."""
+        groups = len(self._files.starts) - 1
+        return f"a sample of {count(len(self.sample_rows))} rows, in {count(self._drawn)} of {count(groups)} row groups"
+
+    def _once(self, kind: str, name: str, compute: Callable[[], T]) -> T:
+        key = kind, name
+        with self._locks[key]:
+            if key not in self._computed:
+                self._computed[key] = compute()
+        value: T = self._computed[key]
+        return value
+
+    def _order(self, name: str) -> tuple[RowNumbers, int]:
+        column = self.sample.column(name)
+        if name not in self.numeric:
+            order = pc.sort_indices(column).to_numpy().astype(np.int32)
+            return order, len(column) - column.null_count
+        values = self.values(name)
+        return np.argsort(values, kind="stable").astype(np.int32), int(np.count_nonzero(~np.isnan(values)))
+
+    def _coded(self, name: str) -> Coded | None:
+        encoded = self.sample.column(name).cast(pa.string()).combine_chunks().dictionary_encode("encode")
+        encoded = encoded.combine_chunks() if isinstance(encoded, pa.ChunkedArray) else encoded
+        if len(encoded.dictionary) > MAX_VALUES:
+            return None
+        return Coded(tuple(encoded.dictionary.to_pylist()), encoded.indices.to_numpy().astype(np.int16))
+
+    def _categories(self) -> list[str]:
         names = []
         for field in self.schema:
-            if field.name in (*self.sides, *_NEVER_TEXT) or not _is_category(field.type):
+            if field.name in (*self.sides, *NEVER_NUMBERS) or not _is_category(field.type):
                 continue
             if pc.count_distinct(self.sample.column(field.name), mode="all").as_py() <= MAX_VALUES // 5:
                 names.append(field.name)
         return names
 
-    def warm_up(self, stopped: threading.Event | None = None) -> None:
-        """Compute what requests would otherwise compute when they first need it."""
-        tasks: list[Callable[[], object]] = [partial(self.coded, name) for name in self.categories()]
-        tasks += [partial(self.order, name) for name in self.scores]
-        for task in tasks:
-            if stopped is not None and stopped.is_set():
-                return
-            task()
-
-    def _once(self, kind: str, name: str, cache: dict[str, T], load: Callable[[str], T]) -> T:
-        with self._locks_lock:
-            lock = self._locks[f"{kind} {name}"]
-        with lock:
-            if name not in cache:
-                cache[name] = load(name)
-        return cache[name]
-
-    def _load_values(self, name: str) -> npt.NDArray[Any]:
-        kind = np.float32 if self.schema.field(name).type == pa.float32() else np.float64
-        path = self._file(name, "values")
-        with disk_full_as_error(path):
-            values = np.lib.format.open_memmap(path, "w+", dtype=kind, shape=(self.rows,))
-            for start, batch in zip(range(0, self.rows, BATCH_ROWS), self._batches.batches, strict=False):
-                column = batch.column(name)
-                numbers = column.cast(pa.float64() if kind is np.float64 else pa.float32(), safe=False)
-                values[start : start + len(column)] = numbers.to_numpy(zero_copy_only=False)
-        path.unlink()
-        return values
-
-    def _load_order(self, name: str) -> tuple[RowNumbers, int]:
-        values = self.values(name)
-        rows = sorted_rows(values)
-        path = self._file(name, "order")
-        with disk_full_as_error(path):
-            # Not read back: NumPy parses the header with `ast`, which Python 3.11 cannot do in two threads at once.
-            mapped = np.lib.format.open_memmap(path, "w+", dtype=rows.dtype, shape=rows.shape)
-            mapped[:] = rows
-        mapped.flags.writeable = False
-        path.unlink()
-        return mapped, int(self.rows - np.count_nonzero(np.isnan(values)))
-
-    def _load_coded(self, name: str) -> Coded | None:
-        index: dict[str | None, int] = {}
-        codes = np.empty(self.rows, np.int16)
-        for start, batch in zip(range(0, self.rows, BATCH_ROWS), self._batches.batches, strict=False):
-            encoded = batch.column(name).cast(pa.string()).dictionary_encode(null_encoding="encode")
-            numbers = [index.setdefault(value, len(index)) for value in encoded.dictionary.to_pylist()]
-            if len(index) > MAX_VALUES:
-                return None
-            local = encoded.indices.to_numpy(zero_copy_only=False)
-            codes[start : start + len(local)] = np.array(numbers, np.int16)[local]
-        counts = np.bincount(codes, minlength=len(index))
-        ranking = np.argsort(-counts, kind="stable")
-        rank = np.empty(len(index), np.int16)
-        rank[ranking] = np.arange(len(index))
-        names = list(index)
-        return Coded(tuple(names[i] for i in ranking), rank[codes] if len(index) else codes, counts[ranking])
-
-    def _file(self, name: str, kind: str) -> Path:
-        return self.folder / f"{self.schema.get_field_index(name)}.{kind}.npy"
+    def _whole(self) -> pa.Table | None:
+        """All rows, None if there are too many of them."""
+        batches: list[pa.RecordBatch] = []
+        size = 0
+        if self.rows > WHOLE_ROWS:
+            return None
+        with progress("opening", self.rows) as advance:
+            for batch in self._files.batches(self.schema.names):
+                batches.append(batch)
+                size += batch.nbytes
+                if size > WHOLE_BYTES:
+                    return None
+                advance(batch.num_rows)
+        return pa.Table.from_batches(batches, self.schema)
 
     def _sample_rows(self) -> RowNumbers:
-        if self.rows <= SAMPLE_ROWS:
-            return np.arange(self.rows, dtype=np.int32)
-        chosen = generator(1).choice(self.rows, SAMPLE_ROWS, replace=False, shuffle=False)
-        return np.sort(chosen).astype(np.int32)
-
-    def _copy(self) -> Path:
-        """Copy the source to an uncompressed Arrow file, whose rows can be read in any order."""
-        schema, batches, total = open_batches(self.source, self._reject)
-        path = self.folder / "rows.arrow"
-        _write(path, schema, batches, total)
-        if self.source.shards or all(field.type != pa.string() for field in schema):
-            return path
-        # A table in text form: columns whose values are all numbers become numbers.
-        mapped = _mapped(path)
-        kinds = {name: kind for name in schema.names if (kind := _kind_of(mapped.table.column(name))) is not None}
-        for name in (*(sides_of(schema)), *_NEVER_TEXT):
-            kinds.pop(name, None)
-        if not kinds:
-            return path
-        typed = pa.schema([pa.field(f.name, kinds.get(f.name, f.type), metadata=f.metadata) for f in schema])
-        target = self.folder / "typed.arrow"
-        _write(target, typed, (_typed(batch, typed) for batch in mapped.batches), mapped.table.num_rows)
-        path.unlink()
-        return target
+        """Rows by chance, as many of each of some row groups by chance: reading rows of all would read all."""
+        draw = generator(1)
+        starts = self._files.starts
+        groups = len(starts) - 1
+        self._drawn = min(groups, int(np.clip(_READ_ROWS * groups // self.rows, *_READ_GROUPS)))
+        parts = np.sort(draw.choice(groups, self._drawn, replace=False))
+        rows = np.concatenate([np.arange(starts[part], starts[part + 1]) for part in parts])
+        chosen = draw.choice(len(rows), min(SAMPLE_ROWS, len(rows)), replace=False, shuffle=False)
+        return rows[np.sort(chosen)].astype(np.int32)
 
     def _reject(self, row: int, reason: str) -> None:
         self.rejected_count += 1
@@ -240,44 +224,15 @@ class Dataset:
             self.rejected.append((row, reason))
 
 
-@dataclass(frozen=True)
-class _Mapped:
-    schema: pa.Schema
-    batches: list[pa.RecordBatch]
-    table: pa.Table
+def floats(column: pa.ChunkedArray) -> npt.NDArray[Any]:
+    """Numbers as floats `(n,)`, NaN where they are undefined; float32 where the column is."""
+    kind = pa.float32() if column.type == pa.float32() else pa.float64()
+    values: npt.NDArray[Any] = column.cast(kind, safe=False).to_numpy()
+    return values
 
 
-def _mapped(path: Path) -> _Mapped:
-    file = pa.ipc.open_file(pa.memory_map(str(path)))
-    batches = [file.get_batch(number) for number in range(file.num_record_batches)]
-    return _Mapped(file.schema, batches, pa.Table.from_batches(batches, file.schema))
-
-
-def _write(path: Path, schema: pa.Schema, batches: Iterator[pa.RecordBatch], total: int | None) -> None:
-    with (
-        disk_full_as_error(path),
-        progress("opening", total) as advance,
-        pa.OSFile(str(path), "wb") as stream,
-        pa.ipc.new_file(stream, schema) as writer,
-    ):
-        for table in rebatch(batches, schema, BATCH_ROWS):
-            for batch in table.to_batches():
-                writer.write_batch(batch)
-            advance(table.num_rows)
-
-
-def sorted_rows(values: npt.NDArray[Any]) -> RowNumbers:
-    """The row numbers in increasing order of their values; equal values in the order of rows, NaN last."""
-    if values.dtype != np.float32:
-        return np.argsort(values, kind="stable").astype(np.int32)
-    # The bits of a float, with the sign's inverted, sort like the number; the row number follows as the lower half.
-    # Adding zero makes -0 equal to 0; all NaNs become the same, positive one.
-    bits = np.where(np.isnan(values), np.float32(np.nan), values + np.float32(0)).view(np.uint32)
-    keys = np.where(bits >> 31, ~bits, bits | np.uint32(1 << 31)).astype(np.uint64)
-    keys <<= np.uint64(32)
-    keys |= np.arange(len(values), dtype=np.uint64)
-    keys.sort()
-    return (keys & np.uint64(0xFFFFFFFF)).astype(np.int32)
+def _by_row(table: pa.Table) -> Iterator[tuple[Any, ...]]:
+    return zip(*(column.to_pylist() for column in table.columns), strict=True)
 
 
 def _is_number(kind: pa.DataType) -> bool:
@@ -286,29 +241,3 @@ def _is_number(kind: pa.DataType) -> bool:
 
 def _is_category(kind: pa.DataType) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_boolean(kind))
-
-
-def _kind_of(column: pa.ChunkedArray) -> pa.DataType | None:
-    """Whole numbers, other numbers, or truth values, if all values of a text column are such; else None."""
-    values = column.drop_null()
-    if not len(values):
-        return None
-    for kind in (pa.int64(), pa.float64(), pa.bool_()):
-        if kind == pa.bool_() and not pc.all(pc.is_in(values, pa.array(["true", "false"]))).as_py():
-            continue
-        try:
-            values.cast(kind)
-        except pa.ArrowInvalid:
-            continue
-        return kind
-    return None
-
-
-def _typed(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
-    columns = [without_nan(batch.column(field.name).cast(field.type)) for field in schema]
-    return pa.RecordBatch.from_arrays(columns, schema=schema)
-
-
-def workers() -> int:
-    """Threads that evaluate a condition."""
-    return max(1, min(4, os.cpu_count() or 1))

@@ -44,7 +44,7 @@ def opened(
         sheet: Sheet of pairs to judge, from `judge sample` or drawn on the page; default: beside the file.
         src_column: Source column of a table: a name, or a number from 1.
         tgt_column: Target column of a table: a name, or a number from 1.
-        scratch: Folder for temporary files, which take as much space as the texts; default: the system's.
+        scratch: Folder for temporary files, of texts and of two sets to compare; default: the system's.
         port: Port of the page; 0 for any free one.
     """
     library = Library(

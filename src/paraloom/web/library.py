@@ -21,7 +21,6 @@ from paraloom.web.scores_page import ScoreBins
 from paraloom.web.sources import RowSource, find_source, stage_folders, stage_source
 
 _AGE = 5.0  # Seconds for which rows of a running stage are shown before its new shards are read
-_PATIENCE = 5.0  # Seconds that closing waits for what is computed beforehand
 
 
 @dataclass
@@ -32,7 +31,7 @@ class OpenCorpus:
     matcher: Matcher
     bins: ScoreBins
     neighbors: NearestRows | None
-    opened: float
+    checked: float = 0.0
 
 
 class Library:
@@ -60,7 +59,6 @@ class Library:
         self._open: dict[str, OpenCorpus] = {}
         self._lock = threading.Lock()
         self._stopped = threading.Event()
-        self._warming: threading.Thread | None = None
         self._number = 0
         self._encoder = encoder
         self.compares = second is not None
@@ -95,19 +93,17 @@ class Library:
         name = name or names[0]
         with self._lock:
             held = self._open.get(name)
+            if held is not None and (self._source is not None or time.monotonic() - held.checked < _AGE):
+                return held
             source = self._source or stage_source(self.path / name, name)
-            if held is not None:
-                is_recent = time.monotonic() - held.opened < _AGE
-                if is_recent or self._source is not None or held.dataset.stamp == source.stamp():
-                    return held
-            self._open[name] = self._opened(source)
-            return self._open[name]
+            if held is None or held.dataset.stamp != source.stamp():
+                held = self._open[name] = self._opened(source)
+            held.checked = time.monotonic()
+            return held
 
     def close(self) -> None:
         """Remove the temporary files."""
         self._stopped.set()
-        if self._warming is not None:
-            self._warming.join(_PATIENCE)  # It writes there.
         shutil.rmtree(self._scratch, ignore_errors=True)
 
     def _comparable(self, path: str | Path) -> RowSource:
@@ -124,15 +120,6 @@ class Library:
         self._number += 1
         dataset = Dataset(source, self._scratch / str(self._number))
         neighbors = None if self._encoder is None else NearestRows(dataset, self._encoder)
-        self._warming = threading.Thread(target=self._warm_up, args=(dataset, neighbors), daemon=True)
-        self._warming.start()
-        return OpenCorpus(dataset, Matcher(dataset), ScoreBins(dataset), neighbors, time.monotonic())
-
-    def _warm_up(self, dataset: Dataset, neighbors: NearestRows | None) -> None:
-        try:
-            dataset.warm_up(self._stopped)
-            if neighbors is not None:
-                neighbors.prepare(self._stopped)
-        except OSError:
-            # The folder was removed while the page closed, or the disk is full: requests report it when they need it.
-            return
+        if neighbors is not None:
+            threading.Thread(target=neighbors.prepare, args=(self._stopped,), daemon=True).start()
+        return OpenCorpus(dataset, Matcher(dataset), ScoreBins(dataset), neighbors)

@@ -1,38 +1,39 @@
-"""Rows that match a condition and a search, in order; long searches proceed from request to request."""
+"""Rows that match a condition and a search, in order; those of large sets are searched from request to request."""
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from bisect import bisect_left
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass
 from functools import reduce
 from itertools import pairwise
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from paraloom.core.errors import ConfigError
+from paraloom.core.errors import ConfigError, DataError
 from paraloom.pairs.filtering.condition_tree import COMPARED_CHARACTERS
 from paraloom.pairs.filtering.expressions import check_columns, condition, evaluate
-from paraloom.web.dataset import BATCH_ROWS, Coded, Dataset, Mask, RowNumbers, workers
+from paraloom.web.dataset import STEP_ROWS, WHOLE_ROWS, Dataset, Mask, floats
 from paraloom.web.limits import check_limit
+from paraloom.web.row_files import RowNumbers
 
-EXACT_ROWS = 400_000  # Rows whose texts are searched at once; of more, a request searches as many as it has time for
-BUDGET = 0.12  # Seconds that a request searches texts at most
+KEPT_ROWS = 1_000_000  # Rows of an order that can be shown of a large set
+BUDGET = 0.4  # Seconds that a request searches a large set at most
 
 K = TypeVar("K")
 V = TypeVar("V")
 
-_STEP = 20_000
-_SLICE = 16 * BATCH_ROWS
+_THREADS = max(1, min(4, os.cpu_count() or 1))
 _KEPT_MASKS, _KEPT_MATCHES = 24, 6
 
 # What is computed between two moments at which a query can be interrupted: bytes that are searched; and cells of the
@@ -94,77 +95,96 @@ class _Predicate:
 
 
 class Matches:
-    """The rows that match a filter, found as far as somebody asked for them."""
+    """The rows that match a filter, in order."""
 
-    def __init__(
-        self,
-        dataset: Dataset,
-        candidates: RowNumbers,
-        slow: Sequence[_Predicate] = (),
-        mask: Mask | None = None,
-        share: float = 1.0,
-    ) -> None:
-        self._dataset = dataset
-        self._candidates = candidates
-        self._slow = tuple(slow)
-        self._mask = mask
-        self._share = share
-        self._parts: list[RowNumbers] = []
-        self._count = 0 if slow else len(candidates)
-        self.searched = 0 if slow else len(candidates)
+    def __init__(self, rows: RowNumbers) -> None:
+        self.is_complete = True
+        self.is_sorted = False
+        self.total = self.searched = self.reachable = len(rows)
+        self._rows = rows
+
+    def page(self, start: int, count: int) -> RowNumbers:
+        """Some of the rows, as far as they were found in the time."""
+        return self._rows[start : start + count]
+
+    def advance(self, seconds: float = BUDGET, until: int | None = None) -> None:
+        """Search on for some seconds, or until so many rows are found."""
+
+
+class AllRows(Matches):
+    """All rows of a large set, in its order."""
+
+    def __init__(self, rows: int) -> None:
+        super().__init__(np.empty(0, np.int32))
+        self.total = self.searched = self.reachable = rows
+
+    def page(self, start: int, count: int) -> RowNumbers:
+        return np.arange(start, min(start + count, self.total), dtype=np.int32)
+
+
+class Search(Matches):
+    """A search of a large set: one pass, as far as somebody asked for it, which keeps the first rows of the order."""
+
+    def __init__(self, dataset: Dataset, predicates: Sequence[_Predicate], sort: tuple[str, bool] | None, share: float):
+        super().__init__(np.empty(0, np.int32))
+        names = [name for predicate in predicates for name in predicate.columns]
+        names += [] if sort is None else [sort[0]]
+        self.is_complete = False
+        self.is_sorted = sort is not None
+        self._all, self._predicates, self._sort, self._share = dataset.rows, predicates, sort, share
+        self._steps = dataset.steps(list(dict.fromkeys(names)) or dataset.schema.names[:1])
+        self._step: pa.Table | None = None
+        self._values: npt.NDArray[Any] = np.empty(0)
+        self._worst = np.nan  # Of the rows that are kept, once there are enough
+        self._count = 0
         self._lock = threading.Lock()
-        self._group_counts: dict[str, npt.NDArray[np.int64]] = {}
 
-    @property
-    def candidates(self) -> int:
-        return len(self._candidates)
-
-    @property
-    def is_complete(self) -> bool:
-        return self.searched == len(self._candidates)
-
-    @property
-    def total(self) -> int:
-        """Rows that match: their number, or an estimate while the search is not complete."""
-        if self.is_complete:
-            return self._count
-        return max(self._count, round(self._share * len(self._candidates)))
-
-    def first(self, count: int) -> RowNumbers:
-        """The first rows that match, as many as were found in the time."""
-        self.advance(until=count)
-        return self.all_found()[:count]
+    def page(self, start: int, count: int) -> RowNumbers:
+        self.advance(until=start + count)
+        with self._lock:
+            if self._sort is None:
+                return self._rows[start : start + count]
+            return self._rows[_ordering(self._values, self._sort[1])[start : start + count]]
 
     def advance(self, seconds: float = BUDGET, until: int | None = None) -> None:
         deadline = time.monotonic() + seconds
         with self._lock:
-            while not self.is_complete and (until is None or self._count < until):
+            while not self.is_complete and (self.is_sorted or until is None or self._count < until):
                 check_limit()
-                part = self._candidates[self.searched : self.searched + _STEP]
-                hits = part[_test(self._dataset, self._slow, part)]
-                self._parts.append(hits)
-                self._count += len(hits)
-                self.searched += len(part)
+                # A step whose request ends before it is searched is searched by the next one.
+                self._step = self._step or next(self._steps, None)
+                if self._step is None:
+                    raise DataError("the files have changed", remedy="Start paraloom explore again.")
+                self._search(self._step)
+                self.searched += self._step.num_rows
+                self._step = None
+                self.is_complete = self.searched == self._all
+                self.total = self._count if self.is_complete else max(self._count, round(self._share * self._all))
+                self.reachable = min(self.total, KEPT_ROWS)
                 if time.monotonic() >= deadline:
                     break
 
-    def group_counts(self, column: str, coded: Coded) -> npt.NDArray[np.int64]:
-        """Number of matching rows with each value of a column; the search must be complete."""
-        if column not in self._group_counts:
-            # In the order of the file, which is much faster than in the order of a score.
-            rows = self.all_found() if self._slow or self._mask is None else self._mask
-            is_all = not self._slow and len(self._candidates) == self._dataset.rows
-            self._group_counts[column] = coded.counts if is_all else coded.counts_of(rows)
-        return self._group_counts[column]
-
-    def all_found(self) -> RowNumbers:
-        """All rows found so far, in order."""
-        if not self._slow:
-            return self._candidates
-        with self._lock:
-            if len(self._parts) > 1:
-                self._parts = [np.concatenate(self._parts)]
-            return self._parts[0] if self._parts else np.empty(0, np.int32)
+    def _search(self, rows: pa.Table) -> None:
+        mask = np.ones(rows.num_rows, bool)
+        for predicate in self._predicates:
+            mask &= predicate.test(_columns(rows, predicate))
+        self._count += int(np.count_nonzero(mask))
+        if self._sort is None:
+            hits = np.flatnonzero(mask)[: max(0, KEPT_ROWS - len(self._rows))]
+            self._rows = np.append(self._rows, (self.searched + hits).astype(np.int32))
+            return
+        name, is_descending = self._sort
+        values = floats(rows.column(name))
+        if not np.isnan(self._worst):
+            mask &= values > self._worst if is_descending else values < self._worst
+        hits = np.flatnonzero(mask)
+        self._rows = np.append(self._rows, (self.searched + hits).astype(np.int32))
+        self._values = np.append(self._values.astype(values.dtype, copy=False), values[hits])
+        if len(self._rows) > 2 * KEPT_ROWS:
+            best = _ordering(self._values, is_descending)[:KEPT_ROWS]
+            self._worst = self._values[best[-1]]
+            best.sort()
+            self._rows, self._values = self._rows[best], self._values[best]
 
 
 class Matcher:
@@ -174,22 +194,23 @@ class Matcher:
         self.dataset = dataset
         self._masks: OrderedDict[_Predicate, Mask] = OrderedDict()
         self._matches: OrderedDict[RowFilter, Matches] = OrderedDict()
-        self._samples: OrderedDict[tuple[str, str], Mask] = OrderedDict()
         self._lock = threading.Lock()
 
     def matches(self, chosen: RowFilter) -> Matches:
-        known = self._recall(self._matches, chosen)
-        return known or self._keep(self._matches, chosen, self._compute(chosen), _KEPT_MATCHES)
+        return self._recall(self._matches, chosen, lambda: self._compute(chosen), _KEPT_MATCHES)
 
     def sample_mask(self, where: str, search: str) -> Mask:
         """Mask of the rows of the sample that match."""
-        known = self._recall(self._samples, (where, search))
-        if known is not None:
-            return known
-        mask = np.ones(len(self.dataset.sample_rows), bool)
-        for predicate in self.predicates(where, search):
-            mask &= predicate.test(_columns(self.dataset.sample, predicate))
-        return self._keep(self._samples, (where, search), mask, _KEPT_MASKS)
+        masks = [self._mask(predicate) for predicate in self.predicates(where, search)]
+        return np.logical_and.reduce(masks) if masks else np.ones(len(self.dataset.sample_rows), bool)
+
+    def in_order(self, where: str, search: str, column: str, is_descending: bool = False) -> RowNumbers:
+        """Positions in the sample of the rows that match, in the order of a column, undefined last."""
+        order, defined = self.dataset.order(column)
+        if is_descending:
+            order = np.concatenate([order[:defined][::-1], order[defined:]])
+        # np.take and np.compress: half the time of order[mask[order]].
+        return np.compress(np.take(self.sample_mask(where, search), order), order)
 
     def predicates(self, where: str, search: str) -> list[_Predicate]:
         """The clauses of a condition and the search; raises ConfigError."""
@@ -207,104 +228,56 @@ class Matcher:
 
     def _compute(self, chosen: RowFilter) -> Matches:
         dataset = self.dataset
+        sort = self._sort(chosen.sort)
+        if not dataset.is_sampled:
+            if sort is None:
+                return Matches(np.flatnonzero(self.sample_mask(chosen.where, chosen.search)).astype(np.int32))
+            return Matches(self.in_order(chosen.where, chosen.search, *sort))
         predicates = self.predicates(chosen.where, chosen.search)
-        order = self._order(chosen.sort)
-        small = dataset.rows <= EXACT_ROWS
-        quick = [predicate for predicate in predicates if small or self._is_quick(predicate)]
-        slow = [predicate for predicate in predicates if predicate not in quick]
-        masks = [self._mask(predicate) for predicate in quick]
-        if not masks:
-            mask = None
-            candidates = np.arange(dataset.rows, dtype=np.int32) if order is None else order
-        else:
-            mask = masks[0] if len(masks) == 1 else np.logical_and.reduce(masks)
-            # np.take and np.compress: half the time of order[mask[order]].
-            candidates = (
-                np.flatnonzero(mask).astype(np.int32) if order is None else np.compress(np.take(mask, order), order)
-            )
-        if not slow:
-            return Matches(dataset, candidates, mask=mask)
-        if len(candidates) <= EXACT_ROWS // 4:
-            return Matches(dataset, candidates[_test(dataset, slow, candidates)])
-        all_of = self.sample_mask(chosen.where, chosen.search)
-        before = np.ones(len(all_of), bool)
-        for quick_mask in masks:
-            before &= quick_mask[dataset.sample_rows]
-        share = int(np.count_nonzero(all_of)) / max(1, int(np.count_nonzero(before)))
-        return Matches(dataset, candidates, slow, share=share)
+        if not predicates and sort is None:
+            return AllRows(dataset.rows)
+        share = float(np.mean(self.sample_mask(chosen.where, chosen.search)))
+        return Search(dataset, predicates, sort, share)
 
-    def _order(self, sort: str) -> RowNumbers | None:
+    def _sort(self, sort: str) -> tuple[str, bool] | None:
+        """The column of an order, and whether the order is descending; None for that of the file."""
         dataset = self.dataset
         if not sort or (sort == FILE_ORDER and sort not in dataset.schema.names):
             return None
         name, is_descending = sort_column(sort, dataset)
         if name in dataset.numeric:
-            order, defined = dataset.order(name)
-            return np.concatenate([order[:defined][::-1], order[defined:]]) if is_descending else order
+            return name, is_descending
         if name not in dataset.schema.names:
             raise ConfigError(f"cannot sort by '{name}': column not found", remedy="Choose a column of the table.")
-        if dataset.rows > EXACT_ROWS or not pa.types.is_string(dataset.schema.field(name).type):
+        if dataset.is_sampled or not pa.types.is_string(dataset.schema.field(name).type):
             raise ConfigError(
-                f"cannot sort by '{name}'", remedy=f"Text is sorted up to {EXACT_ROWS:,} rows; sort by a number."
+                f"cannot sort by '{name}'", remedy=f"Text is sorted up to {WHOLE_ROWS:,} rows; sort by a number."
             )
-        direction = "descending" if is_descending else "ascending"
-        # Arrow would take a name such as "a.b" for a path.
-        column = dataset.table.select([name]).rename_columns(["values"])
-        sorted_indices = pc.sort_indices(column, sort_keys=[("values", direction)])
-        rows: RowNumbers = sorted_indices.to_numpy().astype(np.int32)
-        return rows
-
-    def _is_quick(self, predicate: _Predicate) -> bool:
-        """True if a predicate reads numbers only, or one column of few values."""
-        if predicate.is_search:
-            return False
-        fields = [self.dataset.schema.field(name) for name in predicate.columns]
-        if not any(pa.types.is_string(field.type) or pa.types.is_nested(field.type) for field in fields):
-            return True
-        return len(fields) == 1 and pa.types.is_string(fields[0].type) and self._is_coded(fields[0].name)
-
-    def _is_coded(self, name: str) -> bool:
-        return name in self.dataset.categories() and self.dataset.coded(name) is not None
+        return name, is_descending
 
     def _mask(self, predicate: _Predicate) -> Mask:
-        known = self._recall(self._masks, predicate)
-        if known is not None:
-            return known
-        dataset = self.dataset
-        coded = dataset.coded(predicate.columns[0]) if self._uses_codes(predicate) else None
-        if coded is not None:
-            name = predicate.columns[0]
-            values = pa.table({name: pa.array(coded.values, pa.string())})
-            mask: Mask = predicate.test(values)[coded.codes] if coded.values else np.zeros(dataset.rows, bool)
-        else:
-            table = _columns(dataset.table, predicate)
-            starts = range(0, max(1, dataset.rows), _SLICE)
-            with ThreadPoolExecutor(workers()) as pool:
-                # A context each: it has the limit of the request, and one thread can be in it at a time.
-                tests = [pool.submit(copy_context().run, predicate.test, table.slice(n, _SLICE)) for n in starts]
-                parts = [test.result() for test in tests]
-            mask = np.concatenate(parts)
-        return self._keep(self._masks, predicate, mask, _KEPT_MASKS)
+        return self._recall(self._masks, predicate, lambda: self._tested(predicate), _KEPT_MASKS)
 
-    def _uses_codes(self, predicate: _Predicate) -> bool:
-        if predicate.is_search or len(predicate.columns) != 1 or self.dataset.rows <= EXACT_ROWS:
-            return False
-        name = predicate.columns[0]
-        return pa.types.is_string(self.dataset.schema.field(name).type) and self._is_coded(name)
+    def _tested(self, predicate: _Predicate) -> Mask:
+        table = _columns(self.dataset.sample, predicate)
+        starts = range(0, max(1, table.num_rows), STEP_ROWS)
+        with ThreadPoolExecutor(_THREADS) as pool:
+            # A context each: it has the limit of the request, and one thread can be in it at a time.
+            tests = [pool.submit(copy_context().run, predicate.test, table.slice(n, STEP_ROWS)) for n in starts]
+            return np.concatenate([test.result() for test in tests])
 
-    def _recall(self, cache: OrderedDict[K, V], key: K) -> V | None:
+    def _recall(self, cache: OrderedDict[K, V], key: K, compute: Callable[[], V], limit: int) -> V:
+        """A recent answer, or a new one, which is kept."""
         with self._lock:
             if key in cache:
                 cache.move_to_end(key)
                 return cache[key]
-            return None
-
-    def _keep(self, cache: OrderedDict[K, V], key: K, value: V, limit: int) -> V:
+        value = compute()
         with self._lock:
             cache[key] = value
             while len(cache) > limit:
                 cache.popitem(last=False)
-            return value
+        return value
 
 
 def sort_column(sort: str, dataset: Dataset) -> tuple[str, bool]:
@@ -314,7 +287,7 @@ def sort_column(sort: str, dataset: Dataset) -> tuple[str, bool]:
 
 
 def split_point(dataset: Dataset, column: str, rows: RowNumbers, value: float) -> tuple[int, int]:
-    """Where a value divides rows that are sorted by a column."""
+    """Where a value divides rows of the sample that are sorted by a column."""
     values = dataset.values(column)
     with np.errstate(over="ignore"):
         bound = values.dtype.type(value)
@@ -345,14 +318,10 @@ def _columns(table: pa.Table, predicate: _Predicate) -> pa.Table:
     return table.select(list(predicate.columns) or table.schema.names[:1])
 
 
-def _test(dataset: Dataset, predicates: Sequence[_Predicate], rows: RowNumbers) -> Mask:
-    """Mask of the rows, in any order, that meet all predicates."""
-    order = np.argsort(rows, kind="stable")
-    ascending = rows[order]
-    mask = np.ones(len(rows), bool)
-    for predicate in predicates:
-        names = predicate.columns or dataset.schema.names[:1]
-        mask &= predicate.test(dataset.gather(ascending, names))
-    result = np.empty(len(rows), bool)
-    result[order] = mask
-    return result
+def _ordering(values: npt.NDArray[Any], is_descending: bool) -> npt.NDArray[np.int64]:
+    """The positions of values in their order, undefined last."""
+    order = np.argsort(values, kind="stable")
+    if not is_descending:
+        return order
+    defined = len(values) - int(np.count_nonzero(np.isnan(values)))
+    return np.concatenate([order[:defined][::-1], order[defined:]])

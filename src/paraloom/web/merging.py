@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from paraloom.core.errors import ConfigError
 from paraloom.core.schema import signature_of
 from paraloom.io.shards import write_shard
-from paraloom.web.dataset import BATCH_ROWS, Dataset
+from paraloom.web.dataset import Dataset
 from paraloom.web.sources import RowSource
 
 FIRST, SECOND = "in_first", "in_second"  # Columns that say which of the sets has a pair
@@ -39,11 +39,13 @@ def merge(first: RowSource, second: RowSource, scratch: Path) -> RowSource:
     path = scratch / "merged.parquet"
     batches = (
         pa.RecordBatch.from_arrays([part(start) for part in parts], schema=schema)
-        for start in range(0, max(1, len(rows[0])), BATCH_ROWS)
+        for start in range(0, max(1, len(rows[0])), _BATCH_ROWS)
     )
     write_shard(path, batches, schema)
     return replace(first, name=f"{first.name} and {second.name}", shards=((path, "kept"),))
 
+
+_BATCH_ROWS = 65_536
 
 _Rows = npt.NDArray[np.int64]
 
@@ -65,13 +67,17 @@ def _ids(a: Dataset, b: Dataset) -> tuple[pa.ChunkedArray, pa.ChunkedArray] | No
     """The pair_ids of both sets, None if no pair has the same in both."""
     if "pair_id" not in a.schema.names or "pair_id" not in b.schema.names:
         return None
-    first, second = (dataset.table.column("pair_id").cast(pa.large_string()) for dataset in (a, b))
+    first, second = (_column(dataset, "pair_id").cast(pa.large_string()) for dataset in (a, b))
     return (first, second) if pc.any(pc.is_in(first, second)).as_py() else None
 
 
 def _texts(dataset: Dataset) -> pa.ChunkedArray:
-    columns = [pc.fill_null(dataset.table.column(name), "") for name in dataset.sides]
+    columns = [pc.fill_null(_column(dataset, name), "") for name in dataset.sides]
     return pc.binary_join_element_wise(*columns, "\t") if len(columns) > 1 else columns[0]
+
+
+def _column(dataset: Dataset, name: str) -> pa.ChunkedArray:
+    return pa.concat_tables([dataset.sample.select([name]).slice(0, 0), *dataset.steps([name])]).column(0)
 
 
 def _numbered(codes: _Rows) -> _Rows:
@@ -90,7 +96,7 @@ def _taken(dataset: Dataset, name: str, rows: _Rows, other: _Part | None = None)
     """A column of one set; where it lacks a row, the values of the other one, if that is given."""
 
     def values(start: int) -> pa.Array:
-        of_batch = rows[start : start + BATCH_ROWS]
+        of_batch = rows[start : start + _BATCH_ROWS]
         taken = _take(dataset, name, of_batch)
         return taken if other is None else pc.if_else(pa.array(of_batch >= 0), taken, other(start))
 
@@ -99,7 +105,7 @@ def _taken(dataset: Dataset, name: str, rows: _Rows, other: _Part | None = None)
 
 def _presence(rows: _Rows) -> _Part:
     """Whether a set has each row."""
-    return lambda start: pa.array(rows[start : start + BATCH_ROWS] >= 0)
+    return lambda start: pa.array(rows[start : start + _BATCH_ROWS] >= 0)
 
 
 def _difference(first: _Part, second: _Part) -> _Part:
@@ -155,4 +161,4 @@ def _columns(a: Dataset, b: Dataset, rows: tuple[_Rows, _Rows]) -> tuple[list[pa
 
 
 def _differs(first: _Part, second: _Part, rows: int) -> bool:
-    return any(pc.any(pc.not_equal(first(at), second(at))).as_py() for at in range(0, rows, BATCH_ROWS))
+    return any(pc.any(pc.not_equal(first(at), second(at))).as_py() for at in range(0, rows, _BATCH_ROWS))

@@ -59,7 +59,7 @@ class NearestRows:
             return f"The encoder failed: {self.error}"
         if not self.is_ready:
             return f"{count(self._done)} of {count(n)} rows are encoded."
-        return f"a random sample of {count(n)} rows" if n < self._total else f"all {count(n)} rows"
+        return f"a sample of {count(n)} rows" if n < self._total else f"all {count(n)} rows"
 
     def _encode(self, texts: list[str]) -> Vectors:
         with self._lock:

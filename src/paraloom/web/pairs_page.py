@@ -26,6 +26,7 @@ PAGE_ROWS = 25
 TEXT_LIMIT = 600  # Characters of a side that the table shows
 
 _SHOWN_SCORES = 6
+_LANGUAGES = {"src": "src_lang", "tgt": "tgt_lang"}
 
 
 def pairs_page(matcher: Matcher, frame: Frame, state: ViewState) -> View:
@@ -35,17 +36,16 @@ def pairs_page(matcher: Matcher, frame: Frame, state: ViewState) -> View:
     state = state if state.sort else replace(state, sort=best)
     matches = matcher.matches(state.filter)
     start = (state.page - 1) * PAGE_ROWS
-    rows = matches.first(start + PAGE_ROWS + 1)[start:]
+    rows = matches.page(start, PAGE_ROWS + 1)
     shown = shown_columns(dataset, state)
     rejected = ""
-    if n := dataset.rejected_count:
+    if dataset.rejected:
         row, reason = dataset.rejected[0]
-        verb = "is" if n == 1 else "are"
-        rejected = f"{plural(n, 'row')} cannot be read and {verb} left out; the first is row {row}: {reason}"
+        rejected = f"{dataset.left_out()}; the first is row {row}: {reason}"
     if len(rows):
         body = row_table(dataset, rows[:PAGE_ROWS].tolist(), state, shown, first=start, has_order=bool(best))
     elif matches.is_complete:
-        body = nothing("No row matches." if matches.total == 0 else "This page is beyond the last row.")
+        body = nothing("No row matches." if matches.total == 0 else _beyond(matches))
     else:
         body = nothing("Nothing found yet.")
     results = draw(
@@ -54,6 +54,12 @@ def pairs_page(matcher: Matcher, frame: Frame, state: ViewState) -> View:
         *_pager(matches, state, len(rows) > PAGE_ROWS),
     )  # fmt: skip
     return View(title="Pairs", results=results, wide=True)
+
+
+def _beyond(matches: Matches) -> str:
+    if matches.reachable == matches.total:
+        return "This page is beyond the last row."
+    return f"This page is beyond the first {count(matches.reachable)} rows: narrow the condition."
 
 
 def best_first(dataset: Dataset) -> str:
@@ -106,7 +112,7 @@ def row_table(
     """A table of rows; a key moves from one to the next."""
     has_status = first is not None and STATUS in dataset.schema.names and REASON in dataset.schema.names
     lines = []
-    for i, (row, values) in enumerate(zip(rows, dataset.take(rows), strict=True)):
+    for i, (row, values) in enumerate(zip(rows, dataset.take(rows, _read(dataset, columns)), strict=True)):
         href = state.url("/row", page=state.page, row=row + 1, at=None if first is None else first + i)
         kind = str(values.get(STATUS) or "") if has_status else ""
         shown = status(values, state) if has_status else None
@@ -115,6 +121,12 @@ def row_table(
     heads = [(name, "", "", "") if first is None else _head(name, state) for name in columns]
     in_order = state.url("/pairs", sort=FILE_ORDER) if has_order else ""
     return draw("row_table", noun, has_status, heads, lines, in_order)
+
+
+def _read(dataset: Dataset, columns: Sequence[str]) -> list[str]:
+    """The columns that a table is drawn from."""
+    drawn = [*dataset.sides, *_LANGUAGES.values(), "lang", STATUS, REASON, *columns]
+    return [name for name in dict.fromkeys(drawn) if name in dataset.schema.names]
 
 
 def sides(dataset: Dataset, row: Mapping[str, object]) -> Markup:
@@ -126,7 +138,7 @@ def side_texts(dataset: Dataset, row: Mapping[str, object], limit: int = TEXT_LI
     """Each text of a row as it is shown, and its language."""
     texts = [_cut(str(row.get(name) or ""), limit) for name in dataset.sides]
     marked = differences(*texts) if len(texts) == 2 else texts
-    languages = [row.get({"src": "src_lang", "tgt": "tgt_lang"}.get(name, "lang")) for name in dataset.sides]
+    languages = [row.get(_LANGUAGES.get(name, "lang")) for name in dataset.sides]
     return [(text, _language(lang)) for text, lang in zip(marked, languages, strict=True)]
 
 
@@ -164,11 +176,12 @@ def summary(dataset: Dataset, matches: Matches, state: ViewState) -> Markup:
     rest = f" of {count(total)} ({share(matches.total, total)})" if state.where or state.search else ""
     searched = address = ""
     if not matches.is_complete:
-        done = f"{count(matches.searched)} of {count(matches.candidates)} rows searched so far"
+        done = f"{count(matches.searched)} of {count(total)} rows searched so far"
+        done += ", of which the table has the first" if matches.is_sorted else ""
         searched = f"estimated from a sample of {count(len(dataset.sample_rows))} rows, {done}"
         address = state.url("/pairs/summary", page=state.page, fragment="results")
     noun = "pair" if len(dataset.sides) > 1 else "row"
-    return draw("summary", plural(matches.total, noun), about, rest, searched, address)
+    return draw("summary", plural(matches.total, noun), about, rest, searched, address, matches.is_sorted)
 
 
 def _columns(dataset: Dataset, shown: Sequence[str], state: ViewState) -> Markup | None:
@@ -180,7 +193,7 @@ def _columns(dataset: Dataset, shown: Sequence[str], state: ViewState) -> Markup
 
 def _pager(matches: Matches, state: ViewState, has_next: bool) -> tuple[str, str, str, str]:
     """The address before, where the table is, the address after, and its name."""
-    pages = max(1, -(-matches.total // PAGE_ROWS))
+    pages = max(1, -(-matches.reachable // PAGE_ROWS))
     previous = state.url("/pairs", page=state.page - 1) if state.page > 1 else ""
     following, name = "", ""
     if has_next:

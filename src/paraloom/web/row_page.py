@@ -18,7 +18,7 @@ from paraloom.text.trees import constituents
 from paraloom.web.dataset import Dataset
 from paraloom.web.formatting import count, label, number, share
 from paraloom.web.layout import Frame, View
-from paraloom.web.matching import EXACT_ROWS, Matcher
+from paraloom.web.matching import Matcher
 from paraloom.web.neighbors import NearestRows
 from paraloom.web.pairs_page import PAGE_ROWS, row_table, side_texts, sides, status
 from paraloom.web.parameters import whole_number
@@ -100,10 +100,11 @@ def _links(matcher: Matcher, row: int, state: ViewState) -> list[tuple[str, str,
     page = state.page
     if at is not None:
         page = at // PAGE_ROWS + 1
-        rows = matcher.matches(state.filter).first(at + 2)
+        first = max(0, at - 1)
+        rows = matcher.matches(state.filter).page(first, at + 2 - first)
         for name, rel, to in (("Previous", "prev", at - 1), ("Next", "next", at + 1)):
-            if 0 <= to < len(rows):
-                target = state.url("/row", page=to // PAGE_ROWS + 1, row=int(rows[to]) + 1, at=to)
+            if 0 <= to < first + len(rows):
+                target = state.url("/row", page=to // PAGE_ROWS + 1, row=int(rows[to - first]) + 1, at=to)
                 links.append((name, target, rel))
     return [("Back to the table", state.url("/pairs", page=page), ""), *links]
 
@@ -134,8 +135,11 @@ def _variants(dataset: Dataset, row: int, values: Mapping[str, object], state: V
     """Other rows of the same pair_id: the n-best translations and samples of one sentence."""
     if values.get("pair_id") is None:
         return None
-    start, end = (0, dataset.rows) if dataset.rows <= EXACT_ROWS else (max(0, row - _NEAR), row + _NEAR)
-    column = dataset.table.column("pair_id").slice(start, end - start)
+    start, column = 0, dataset.sample.column("pair_id")
+    if dataset.is_sampled:
+        start = max(0, row - _NEAR)
+        near = np.arange(start, min(dataset.rows, row + _NEAR), dtype=np.int32)
+        column = dataset.gather(near, ["pair_id"]).column(0)
     same = np.flatnonzero(pc.equal(column, values["pair_id"]).to_numpy()) + start
     same = same[same != row][:_MAX_VARIANTS]
     if not len(same):

@@ -6,14 +6,13 @@ from functools import partial
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from markupsafe import Markup
 
 from paraloom.io.database import sql_text
 from paraloom.pairs.scoring.table import COLUMNS
 from paraloom.web.bins import Bins, find_bins, linked_histogram
 from paraloom.web.dataset import Dataset, Mask
-from paraloom.web.formatting import count, share
+from paraloom.web.formatting import share
 from paraloom.web.layout import Frame, View, nothing, plural
 from paraloom.web.matching import Matcher
 from paraloom.web.scores import BETTER
@@ -45,7 +44,7 @@ def scores_page(matcher: Matcher, bins: ScoreBins, frame: Frame, state: ViewStat
     rows = len(dataset.sample_rows)
     matched = rows if matching is None else int(np.count_nonzero(matching))
     rest = f" of {plural(dataset.rows, 'row')}" + ("" if is_filtered else ", without a filter")
-    rest += f". Counted on a random sample of {count(rows)} rows." if dataset.is_sampled else "."
+    rest += f". Counted on {dataset.about_sample()}." if dataset.is_sampled else "."
     flags = [name for name in dataset.scores if _is_flag(dataset, name)]
     cards = [_score(dataset, bins.get(name), name, matching, state) for name in dataset.scores if name not in flags]
     values = [card for name in (*dataset.categories(), *flags) if (card := _values(dataset, name, matching, state))]
@@ -70,7 +69,8 @@ def _score(
 
 
 def _is_flag(dataset: Dataset, name: str) -> bool:
-    return {0, 1} == set(pc.unique(dataset.sample.column(name).drop_null()).to_pylist()[:3])
+    values = dataset.values(name)
+    return bool(np.all(np.isnan(values) | (values == 0) | (values == 1)) and {0, 1} <= set(values.tolist()))
 
 
 def _link(bins: Bins, state: ViewState, i: int) -> str:

@@ -1,23 +1,15 @@
-"""Sources to explore: files and folders of pairs, and the stages of a run, as batches with the same columns."""
+"""Sources to explore: files and folders of pairs, and the stages of a run."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from paraloom.core.errors import DataError, ParaloomError
-from paraloom.core.reasons import NOT_SAMPLED, SAMPLE_REASON
-from paraloom.io import Corpus, read_pairs
-from paraloom.io.compression import decode, read_raw_lines, without_compression
-from paraloom.io.corpus import DESCRIPTION
-from paraloom.io.shards import is_text, open_shard, read_batches
+from paraloom.core.errors import DataError
+from paraloom.io.corpus import DESCRIPTION, shards_of
 from paraloom.pipeline.splits import FOLDERS
 from paraloom.web.parameters import whole_number
 
@@ -26,8 +18,6 @@ SIDES = (("src", "tgt"), ("text",))
 
 STATUS, REASON = "status", "reason"
 """Columns that tell kept, rejected and failed rows apart, where a source has more than kept rows."""
-
-_READ_ROWS = 8192
 
 
 @dataclass(frozen=True)
@@ -84,7 +74,7 @@ def stage_source(folder: Path, name: str) -> RowSource:
         if path.is_file()
     ]
     if (folder / DESCRIPTION).is_file():
-        known = set(Corpus.open(folder).shards)
+        known = set(shards_of(folder))
         shards = [(path, status) for path, status in shards if status != "kept" or path in known]
     return RowSource(name, folder, tuple(shards))
 
@@ -95,195 +85,6 @@ def stage_folders(run: Path) -> list[Path]:
     return [path for _, path in sorted((number, path) for path, number in numbers.items() if number is not None)]
 
 
-def open_batches(
-    source: RowSource, on_reject: Callable[[int, str], None]
-) -> tuple[pa.Schema, Iterator[pa.RecordBatch], int | None]:
-    if source.shards:
-        return _parquet(source)
-    path = str(source.path)
-    names = _text_columns(source)
-    if names is not None:
-        schema = pa.schema([(name, pa.string()) for name in names])
-        return schema, _table_batches(source, names, on_reject), None
-    batches = read_pairs(
-        path,
-        src_column=source.src_column,
-        tgt_column=source.tgt_column,
-        on_reject=lambda row, error, raw: on_reject(row, str(error)),
-        batch_rows=_READ_ROWS,
-    )
-    first = next(batches, None)
-    if first is None:
-        raise DataError("no pairs found", file=path, remedy="Give a file with at least one pair.")
-    return first.schema, chain([first], batches), None
-
-
 def sides_of(schema: pa.Schema) -> tuple[str, ...]:
     """The text columns that a row shows, () where the columns have neither sides nor text."""
     return next((sides for sides in SIDES if set(sides) <= set(schema.names)), ())
-
-
-def _parquet(source: RowSource) -> tuple[pa.Schema, Iterator[pa.RecordBatch], int]:
-    fields: dict[str, pa.Field] = {}
-    rows = 0
-    for path, _ in source.shards:
-        with open_shard(path) as file:
-            rows += file.metadata.num_rows
-            for field in _renamed(source, file.schema_arrow):
-                fields.setdefault(field.name, pa.field(field.name, _plain_type(field.type), metadata=field.metadata))
-    has_splits = any(status != "kept" for _, status in source.shards)
-    if has_splits:
-        fields[STATUS] = pa.field(STATUS, pa.string())
-        fields[REASON] = pa.field(REASON, pa.string())
-        fields.pop("error", None)
-    schema = pa.schema(list(fields.values()))
-
-    def read() -> Iterator[pa.RecordBatch]:
-        for path, status in source.shards:
-            for batch in read_batches(path, batch_rows=_READ_ROWS):
-                yield _conform(source, batch, schema, status if has_splits else None, path)
-
-    return schema, read(), rows
-
-
-def _check_names(names: Sequence[str], path: Path) -> None:
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise DataError(f"column '{twice}' occurs twice", file=path, remedy="Rename one of the two.")
-
-
-def _renamed(source: RowSource, schema: pa.Schema) -> pa.Schema:
-    """The columns, with those that are named as the sides called src and tgt."""
-    for given, name in source.renames.items():
-        if given != name:
-            if given not in schema.names:
-                raise DataError(f"column '{given}' not found; the columns are {', '.join(schema.names)}")
-            schema = pa.schema([f.with_name(name) if f.name == given else f for f in schema if f.name != name])
-    return schema
-
-
-def _plain_type(kind: pa.DataType) -> pa.DataType:
-    if pa.types.is_dictionary(kind):
-        kind = kind.value_type
-    if pa.types.is_float16(kind):
-        return pa.float32()  # DuckDB and most functions of Arrow have no half precision
-    return pa.string() if is_text(kind) else kind
-
-
-def _conform(
-    source: RowSource, batch: pa.RecordBatch, schema: pa.Schema, status: str | None, path: Path
-) -> pa.RecordBatch:
-    given = _renamed(source, batch.schema)
-    positions = {name: batch.schema.get_field_index(name) for name in batch.schema.names}
-    positions |= {new: batch.schema.get_field_index(old) for old, new in source.renames.items()}
-    columns = []
-    for field in schema:
-        if status is not None and field.name == STATUS:
-            columns.append(_statuses(batch, status))
-            continue
-        name = "error" if status == "failed" and field.name == REASON else field.name
-        if name not in given.names and name not in batch.schema.names:
-            columns.append(pa.nulls(batch.num_rows, field.type))
-            continue
-        try:
-            columns.append(without_nan(batch.column(positions[name]).cast(field.type)))
-        except pa.ArrowInvalid as error:
-            raise DataError(f"column '{name}' cannot be read: {error}", file=path) from None
-    result = pa.RecordBatch.from_arrays(columns, schema=schema)
-    try:
-        result.validate(full=True)
-    except pa.ArrowInvalid as error:
-        raise DataError(f"the file cannot be read: {error}", file=path) from None
-    return result
-
-
-def _statuses(batch: pa.RecordBatch, status: str) -> pa.Array:
-    """The status of each row: that of its file, but for those that a filter's random sample left out."""
-    if status != "rejected" or REASON not in batch.schema.names:
-        return pa.array([status] * batch.num_rows, pa.string())
-    unsampled = pc.fill_null(pc.starts_with(batch.column(REASON).cast(pa.string()), SAMPLE_REASON), False)
-    return pc.if_else(unsampled, NOT_SAMPLED, status)
-
-
-def without_nan(values: pa.Array) -> pa.Array:
-    """The values, with null instead of NaN, which DuckDB takes for the highest number."""
-    if not pa.types.is_floating(values.type) or not len(values):
-        return values
-    return pc.if_else(pc.is_nan(values), pa.scalar(None, values.type), values)
-
-
-def _text_columns(source: RowSource) -> list[str] | None:
-    """The columns of a .tsv with a header or of a .jsonl, None for a file that `read_pairs` reads.
-
-    Other than there, all columns of the table are kept.
-    """
-    path = source.path
-    suffix = without_compression(path).suffix
-    if suffix not in (".tsv", ".jsonl") or not path.is_file():
-        return None
-    first = next(read_raw_lines(path), b"")
-    text = decode(first, path, 1)
-    if suffix == ".jsonl":
-        try:
-            value = json.loads(text)
-        except (ValueError, RecursionError):
-            return None
-        names = list(value) if isinstance(value, dict) else []
-    else:
-        names = text.split("\t")
-    wanted = [source.src_column or "src", source.tgt_column or "tgt"]
-    if not set(wanted) <= set(names) and (source.src_column or source.tgt_column or "text" not in names):
-        return None
-    _check_names(names, path)
-    return [source.renames.get(name, name) for name in names]
-
-
-def _table_batches(
-    source: RowSource, names: list[str], on_reject: Callable[[int, str], None]
-) -> Iterator[pa.RecordBatch]:
-    """The rows of a .tsv or .jsonl as text; types are found afterwards."""
-    path = source.path
-    is_json = without_compression(path).suffix == ".jsonl"
-    schema = pa.schema([(name, pa.string()) for name in names])
-    pending: list[list[str | None]] = []
-    for row, line in enumerate(read_raw_lines(path), 1 if is_json else 0):
-        if row == 0 or not line.strip():
-            continue
-        try:
-            text = decode(line, path, row)
-            pending.append(_json_fields(text, names, source.renames) if is_json else _tab_fields(text, names))
-        except (ParaloomError, ValueError, RecursionError) as error:
-            on_reject(row, error.what if isinstance(error, ParaloomError) else "not valid JSON")
-            continue
-        if len(pending) == _READ_ROWS:
-            yield _text_batch(pending, schema)
-            pending = []
-    if pending:
-        yield _text_batch(pending, schema)
-
-
-def _tab_fields(text: str, names: Sequence[str]) -> list[str | None]:
-    fields = text.split("\t")
-    if len(fields) != len(names):
-        raise DataError(f"expected {len(names)} fields as in the header, got {len(fields)}")
-    return [field or None for field in fields]
-
-
-def _json_fields(text: str, names: Sequence[str], renames: dict[str, str]) -> list[str | None]:
-    value = json.loads(text)
-    if not isinstance(value, dict):
-        raise DataError("expected a JSON object")
-    value = {renames.get(name, name): item for name, item in value.items()}
-    return [_json_text(value.get(name)) for name in names]
-
-
-def _json_text(value: object) -> str | None:
-    if value is None or isinstance(value, str):
-        # A lone surrogate, which JSON can contain, is not text.
-        return None if value is None else value.encode("utf-8", "replace").decode()
-    return json.dumps(value, ensure_ascii=True)
-
-
-def _text_batch(rows: list[list[str | None]], schema: pa.Schema) -> pa.RecordBatch:
-    columns = [pa.array(column, pa.string()) for column in zip(*rows, strict=True)]
-    return pa.RecordBatch.from_arrays(columns, schema=schema)

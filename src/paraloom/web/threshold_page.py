@@ -11,12 +11,13 @@ from markupsafe import Markup
 from paraloom.core.errors import ConfigError
 from paraloom.pairs.scoring.table import COLUMNS
 from paraloom.web.bins import linked_histogram, plain_number
-from paraloom.web.dataset import Dataset, RowNumbers
+from paraloom.web.dataset import Dataset
 from paraloom.web.formatting import count, share
 from paraloom.web.layout import Frame, View, nothing, plural
-from paraloom.web.matching import Matcher, Matches, RowFilter, split_point
+from paraloom.web.matching import Matcher, split_point
 from paraloom.web.pairs_page import copies, row_table
 from paraloom.web.parameters import finite_number
+from paraloom.web.row_files import RowNumbers
 from paraloom.web.scores_page import ScoreBins
 from paraloom.web.state import ViewState, identifier, narrowed
 from paraloom.web.templates import draw
@@ -77,11 +78,8 @@ def threshold_page(matcher: Matcher, bins: ScoreBins, frame: Frame, state: ViewS
     if column not in dataset.numeric:
         raise ConfigError(f"column '{column}' not found", remedy=f"Columns of numbers: {', '.join(dataset.scores)}.")
     column_bins = bins.get(column)
-    matches = matcher.matches(RowFilter(state.where, state.search, column))
-    rows, scale = matches.all_found(), 1.0
-    if not matches.is_complete:
-        rows = _sample_in_order(matcher, state, column)
-        scale = dataset.rows / len(dataset.sample_rows)
+    rows = matcher.in_order(state.where, state.search, column)
+    scale = dataset.rows / max(1, len(dataset.sample_rows))
     low, high = _range(dataset, column)
     value = finite_number(state.extra.get("at", ""))
     if value is None:
@@ -106,15 +104,9 @@ def threshold_page(matcher: Matcher, bins: ScoreBins, frame: Frame, state: ViewS
         state.url("/pairs", where=where),
         bool(state.search),
         _near(dataset, outcome, threshold, state),
-        _losses(dataset, rows, matches if matches.is_complete else None, outcome, scale, state, threshold),
+        _losses(dataset, rows, outcome, scale, state, threshold),
     )
     return View("Threshold", before=_controls(dataset, state, threshold, low, high), results=results)
-
-
-def _sample_in_order(matcher: Matcher, state: ViewState, column: str) -> RowNumbers:
-    """The rows of the sample that match, in increasing order of a column, undefined last."""
-    rows = matcher.dataset.sample_rows[matcher.sample_mask(state.where, state.search)]
-    return rows[np.argsort(matcher.dataset.values(column)[rows], kind="stable")]
 
 
 def _range(dataset: Dataset, column: str) -> tuple[float, float]:
@@ -151,13 +143,13 @@ def _controls(dataset: Dataset, state: ViewState, threshold: Threshold, low: flo
 
 
 def _summary(outcome: SplitRows, scale: float, dataset: Dataset) -> tuple[str, str]:
-    about = "about " if scale > 1 else ""
+    about = "about " if dataset.is_sampled else ""
     kept, total = round(len(outcome.kept) * scale), round(outcome.total * scale)
     lost = round((len(outcome.lost) + len(outcome.undefined)) * scale)
     rest = f" of {count(total)} ({share(kept, total)}) remain; {about}{count(lost)} are lost"
     if len(outcome.undefined):
         rest += f", {count(round(len(outcome.undefined) * scale))} of them because the score is undefined"
-    rest += f". Estimated from a random sample of {count(len(dataset.sample_rows))} rows." if scale > 1 else "."
+    rest += f". Estimated from {dataset.about_sample()}." if dataset.is_sampled else "."
     return about + plural(kept, "pair"), rest
 
 
@@ -168,7 +160,12 @@ def _near(dataset: Dataset, outcome: SplitRows, threshold: Threshold, state: Vie
     else:
         inside, outside = outcome.kept[::-1][:_NEAR], outcome.lost[:_NEAR]
     return [
-        (title, row_table(dataset, rows.tolist(), state, [threshold.column]) if len(rows) else nothing("none"))
+        (
+            title,
+            row_table(dataset, dataset.sample_rows[rows].tolist(), state, [threshold.column])
+            if len(rows)
+            else nothing("none"),
+        )
         for title, rows in (("Just kept", inside), ("Just lost", outside))
     ]
 
@@ -176,13 +173,12 @@ def _near(dataset: Dataset, outcome: SplitRows, threshold: Threshold, state: Vie
 def _losses(
     dataset: Dataset,
     rows: RowNumbers,
-    matches: Matches | None,
     outcome: SplitRows,
     scale: float,
     state: ViewState,
     threshold: Threshold,
 ) -> Markup | None:
-    """Lost rows by source, most first; `matches` holds the counts of all rows, where they are complete."""
+    """Lost rows by source, most first."""
     several = {name: one for name in dataset.categories() if (one := dataset.coded(name)) and len(one.values) > 1}
     by = state.extra.get("by") or "origin"
     if by not in dataset.categories():
@@ -190,12 +186,7 @@ def _losses(
     coded = several.get(by)
     if coded is None:
         return None
-    total = coded.counts_of(rows) if matches is None else matches.group_counts(by, coded)
-    # Counting the smaller part is enough.
-    if 2 * len(outcome.kept) < len(rows):
-        kept_counts = coded.counts_of(outcome.kept)
-    else:
-        kept_counts = total - coded.counts_of(outcome.lost) - coded.counts_of(outcome.undefined)
+    total, kept_counts = coded.counts_of(rows), coded.counts_of(outcome.kept)
     kept = dict(zip(coded.values, kept_counts.tolist(), strict=True))
     lost = dict(zip(coded.values, (total - kept_counts).tolist(), strict=True))
     groups = sorted(kept, key=lambda value: -lost[value])

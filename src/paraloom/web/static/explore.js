@@ -183,10 +183,11 @@ async function proceed(summary) {
   holder.innerHTML = await response.text();
   const next = $(".summary", holder);
   if (!next) return;
-  const few = $$("table.rows tbody tr").length < 25;
+  // A search in the order of a score finds better rows until its end.
+  const changes = "sorted" in next.dataset || $$("table.rows tbody tr").length < 25;
   summary.replaceWith(next);
   if (next.dataset.continue) poll = setTimeout(() => proceed(next), 250);
-  else if (few) show(location.href, { push: false });
+  else if (changes) show(location.href, { push: false });
 }
 
 async function refresh() {
