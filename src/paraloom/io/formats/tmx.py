@@ -12,7 +12,7 @@ import pyarrow as pa
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.version import __version__
 from paraloom.io.compression import open_read, open_write
-from paraloom.io.formats.base import PairRow, ReadOptions
+from paraloom.io.formats.base import PairRow, ReadOptions, text_column
 
 _CHUNK_BYTES = 1 << 16
 # Elements with markup of the translated document, not text.
@@ -68,9 +68,11 @@ def write(batches: Iterable[pa.RecordBatch], target: str) -> int:
             f'<header {header} adminlang="en" srclang="*all*" datatype="plaintext"/>\n<body>\n'.encode()
         )
         for batch in batches:
-            for unit in batch.select(_columns(batch)).to_pylist():
+            names = _columns(batch)
+            columns = [text_column(batch.column(name)).to_pylist() for name in names]
+            for values in zip(*columns, strict=True):
                 rows += 1
-                stream.write(_unit(unit, target, rows).encode())
+                stream.write(_unit(dict(zip(names, values, strict=True)), target, rows).encode())
         stream.write(b"</body>\n</tmx>\n")
     return rows
 
@@ -173,16 +175,17 @@ def _columns(batch: pa.RecordBatch) -> list[str]:
 
 
 def _unit(unit: Mapping[str, str | None], target: str, row: int) -> str:
-    sides = []
-    for side in ("src", "tgt"):
-        text = unit[side] or ""
-        if bad := _NOT_XML.search(text):
+    for column, value in unit.items():
+        if bad := _NOT_XML.search(value or ""):
             raise DataError(
-                f"'{side}' has U+{ord(bad[0]):04X}, which XML cannot represent",
+                f"'{column}' has U+{ord(bad[0]):04X}, which XML cannot represent",
                 file=target,
                 row=row,
                 remedy="Normalize the text first, or write .jsonl or .parquet.",
             )
+    sides = []
+    for side in ("src", "tgt"):
+        text = unit[side] or ""
         lang = quoteattr(unit.get(f"{side}_lang") or "und")
         # A bare carriage return would be read back as a line feed.
         sides.append(f"<tuv xml:lang={lang}><seg>{escape(text, {chr(13): '&#13;'})}</seg></tuv>")
