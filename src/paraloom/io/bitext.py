@@ -137,10 +137,7 @@ def _selected(
 
 def _written(name: str, *arguments: object) -> int:
     """The number of rows that the module of a format writes."""
-    try:
-        rows: int = load_object(f"{_FORMATS}.{name}:write")(*arguments)
-    except DataError as error:
-        raise error.at(file=str(arguments[-1])) from None
+    rows: int = load_object(f"{_FORMATS}.{name}:write")(*arguments)
     return rows
 
 
