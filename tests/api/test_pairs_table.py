@@ -169,3 +169,10 @@ def test_nothing_mined_is_no_pairs() -> None:
     pytest.importorskip("faiss", reason="the extra search has faiss")
     mined = paraloom.mine(["A cat sleeps.", "Stocks fell.", "The train is late."], above=0.95)
     assert len(mined) == 0 and mined["cosine"] == []
+
+
+@pytest.mark.parametrize("texts", [[], ["", " "]])
+def test_mining_of_no_sentences_names_no_temporary_file(texts: list[str]) -> None:
+    for sides in ((texts,), (["A cat sleeps."], texts)):
+        with pytest.raises(DataError, match=r"^the texts have no sentences\.\nGive one sentence or more\.$"):
+            paraloom.mine(*sides)
