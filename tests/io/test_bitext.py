@@ -93,6 +93,13 @@ def test_tmx_refuses_what_xml_cannot_represent_in_every_column(tmp_path: Path, c
         write_table(batch, tmp_path / "t.tmx")
 
 
+@pytest.mark.parametrize("lang", ["en", "und"])
+def test_tmx_of_paraphrases_is_read_again(tmp_path: Path, lang: str) -> None:
+    rows = [row | {"src_lang": lang, "tgt_lang": lang} for row in pairs(ROWS).to_pylist()]
+    write_pairs(pa.RecordBatch.from_pylist(rows, schema=PAIRS), tmp_path / "t.tmx")
+    assert read(tmp_path / "t.tmx") == rows
+
+
 def test_tmx_of_numbered_pairs(tmp_path: Path) -> None:
     write_table(pa.table({"pair_id": [1], "src": ["a"], "tgt": ["b"]}), tmp_path / "t.tmx")
     assert '<tu tuid="1">' in (tmp_path / "t.tmx").read_text(encoding="utf-8")

@@ -24,7 +24,7 @@ def read(options: ReadOptions) -> Iterator[PairRow]:
     """Read one pair per translation unit; rows count units.
 
     Languages match exactly, else by their primary subtag ('en' matches 'en-GB'). By default they are the two of the
-    first unit, in order.
+    first unit, in order; two texts in one language are paraphrases.
     """
     units = _Units()
     languages: tuple[str, str] | None = None
@@ -50,7 +50,7 @@ def read(options: ReadOptions) -> Iterator[PairRow]:
                 row += 1
                 try:
                     languages = languages or _languages(options, unit)
-                    src, tgt = (_side(unit, lang) for lang in languages)
+                    src, tgt = _sides(unit, languages)
                 except DataError as error:
                     options.reject(row, error, repr(unit))
                 else:
@@ -130,6 +130,8 @@ def _languages(options: ReadOptions, unit: list[tuple[str, str]]) -> tuple[str, 
     src, tgt = options.src_lang, options.tgt_lang
     if src and tgt:
         return src, tgt
+    if len(present) == 1 and len(unit) == 2:
+        return src or present[0], tgt or present[0]
     if len(present) < 2:
         raise _too_few_languages(unit)
     known = src or tgt
@@ -158,16 +160,23 @@ def _same(a: str, b: str) -> bool:
     return re.split("[-_]", a.lower())[0] == re.split("[-_]", b.lower())[0]
 
 
-def _side(unit: list[tuple[str, str]], lang: str) -> str:
+def _sides(unit: list[tuple[str, str]], languages: tuple[str, str]) -> tuple[str, str]:
+    """The texts in both languages; in one language twice the two texts in it, as units of paraphrases have them."""
+    src, tgt = (_texts(unit, lang, 1 + (languages[0] == languages[1])) for lang in languages)
+    return src[0], tgt[-1]
+
+
+def _texts(unit: list[tuple[str, str]], lang: str, count: int) -> list[str]:
     texts = [text for tag, text in unit if tag.lower() == lang.lower()]
     texts = texts or [text for tag, text in unit if _same(tag, lang)]
-    if len(texts) != 1:
+    if len(texts) != count:
         tags = ", ".join(tag or "no language" for tag, _ in unit) or "none"
         raise DataError(
-            f"expected one text in '{lang}' in the unit, got {len(texts)}; its languages are {tags}",
+            f"expected {'one text' if count == 1 else 'two texts'} in '{lang}' in the unit, got {len(texts)}; "
+            f"its languages are {tags}",
             remedy="Give the full tag (such as en-GB), or remove the unit.",
         )
-    return texts[0]
+    return texts
 
 
 def _columns(batch: pa.RecordBatch) -> list[str]:
