@@ -67,6 +67,8 @@ def atomic_folder(folder: str | Path, sentinel: str) -> Iterator[Path]:
     """Write a folder by way of a temporary one that replaces it when the block succeeds."""
     folder = Path(folder)
     _check_local(folder)
+    if not folder.name:
+        raise ConfigError("the current folder cannot be replaced", file=folder, remedy="Name a new folder.")
     with unwritable_as_error(folder):
         if folder.exists() and any(folder.iterdir()) and not (folder / sentinel).is_file():
             raise ConfigError(f"{folder} exists and holds something else", remedy="Name a new folder.")
