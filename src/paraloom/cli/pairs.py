@@ -256,10 +256,8 @@ def _show_ratings(table: dict[str, Any], values: Mapping[str, Any]) -> None:
 def _estimate(value: dict[str, Any] | None) -> str:
     if value is None:
         return ""
-    if value["low"] is None:
-        return f"{value['value']:.4g}"
-    if value["low"] == value["high"]:
-        return f"{value['value']:,.0f}"
+    if value["low"] in (None, value["high"]):
+        return f"{value['value']:,.0f}" if value["value"] == round(value["value"]) else f"{value['value']:.4g}"
     return f"{value['value']:.4g} [{value['low']:.4g}, {value['high']:.4g}]"
 
 
