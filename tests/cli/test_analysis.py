@@ -90,7 +90,7 @@ def test_statistics_of_the_difference_of_sides(paraloom: Command, scored: Path) 
 
 
 def test_figures_of_few_pairs_are_shown_as_they_are(paraloom: Command, tmp_path: Path) -> None:
-    """A mean of equal values is no whole number, and one value has no interval."""
+    """A mean of equal values keeps its digits, and one value has no interval."""
     (tmp_path / "same.tsv").write_text("the dog saw the dog\tthe dog saw him\n" * 2)
     (tmp_path / "one.tsv").write_text("the dog saw the dog\tthe dog saw him\n")
     for name in ("same.tsv", "one.tsv"):

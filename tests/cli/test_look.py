@@ -115,7 +115,7 @@ def test_vectors_moses_pairs_corpora_and_models_can_be_looked_at(tmp_path: Path)
 
 
 def test_json_of_head_holds_what_json_can(paraloom: Command, tmp_path: Path) -> None:
-    """Undefined scores are null, dates and bytes are text, ids are no numbers."""
+    """Undefined scores are null; dates, bytes and ids are text."""
 
     def refuse(constant: str) -> object:
         raise AssertionError(constant)

@@ -109,7 +109,7 @@ def mine_lines(
 
 
 def _different_lines(lines: Path) -> Ints:
-    """The first of all lines that are the same but for spaces: a line's copies are no neighbors, and no pairs."""
+    """The first of all lines that are the same but for spaces: copies count neither as neighbors nor as pairs."""
     with lines.open(encoding="utf-8", newline="\n") as stream:
         digests = b"".join(blake2b(one_line(line).encode(), digest_size=_DIGEST).digest() for line in stream)
     _, first = np.unique(np.frombuffer(digests, np.uint64).reshape(-1, _DIGEST // 8), axis=0, return_index=True)

@@ -189,20 +189,20 @@ def best_of_sources(criteria: Criteria, batches: Iterable[pa.RecordBatch]) -> Bo
         return None
     condition_only = Criteria(where=criteria.where)
     sources, values, last, count = [np.zeros(0, np.int64)], [np.zeros(0)], None, 0
-    begun = [np.zeros(0, np.uint64)]
+    first_rows = [np.zeros(0, np.uint64)]
     for batch in batches:
         ids = pc.fill_null(batch.column("pair_id"), "")
         new = np.ones(len(ids), np.int64)
         new[1:] = pc.not_equal(ids[1:], ids[:-1]).to_numpy(zero_copy_only=False)
         if len(ids):
             new[0], last = ids[0].as_py() != last, ids[-1].as_py()
-        begun.append(row_hashes(batch.filter(pa.array(new.astype(bool))), ["pair_id"], 0))
+        first_rows.append(row_hashes(batch.filter(pa.array(new.astype(bool))), ["pair_id"], 0))
         sources.append(count + np.cumsum(new))
         count += int(new.sum())
         value = score_values(batch, criteria.by)
         kept = select(condition_only, batch).column("keep").to_numpy(zero_copy_only=False)
         values.append(np.where(kept & ~np.isnan(value), -value if criteria.prefers_highest() else value, np.inf))
-    if apart := count - len(np.unique(np.concatenate(begun))):
+    if apart := count - len(np.unique(np.concatenate(first_rows))):
         text = "the rows of one pair_id do not follow each other, and count as several sources"
         warnings.warn(f"{text}, {apart:,} too many: sort by pair_id for the best of each", stacklevel=2)
     source, rank_by = np.concatenate(sources), np.concatenate(values)
