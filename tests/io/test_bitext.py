@@ -98,6 +98,12 @@ def test_tmx_of_paraphrases_is_read_again(tmp_path: Path, lang: str) -> None:
     rows = [row | {"src_lang": lang, "tgt_lang": lang} for row in pairs(ROWS).to_pylist()]
     write_pairs(pa.RecordBatch.from_pylist(rows, schema=PAIRS), tmp_path / "t.tmx")
     assert read(tmp_path / "t.tmx") == rows
+    other = write_file(tmp_path / "other.tmx", (tmp_path / "t.tmx").read_text().replace('"paraloom"', '"other"'))
+    assert sides(other, src_lang=lang, tgt_lang=lang) == ROWS
+    empty = write_file(tmp_path / "empty.tmx", '<tmx><header creationtool="paraloom"/><body><tu></tu></body></tmx>')
+    for file in (other, empty):
+        with pytest.raises(DataError, match="row 1: expected texts in two languages"):
+            read(file)
 
 
 def test_tmx_of_numbered_pairs(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from paraloom.io.compression import open_read, open_write
 from paraloom.io.formats.base import PairRow, ReadOptions, text_column
 
 _CHUNK_BYTES = 1 << 16
+_TOOL = "paraloom"
 # Elements with markup of the translated document, not text.
 _MARKUP = {"bpt", "ept", "it", "ph", "ut"}
 _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
@@ -24,7 +25,7 @@ def read(options: ReadOptions) -> Iterator[PairRow]:
     """Read one pair per translation unit; rows count units.
 
     Languages match exactly, else by their primary subtag ('en' matches 'en-GB'). By default they are the two of the
-    first unit, in order; two texts in one language are paraphrases.
+    first unit, in order. Two texts in one language are read where that is given twice, or Paraloom wrote the file.
     """
     units = _Units()
     languages: tuple[str, str] | None = None
@@ -49,7 +50,7 @@ def read(options: ReadOptions) -> Iterator[PairRow]:
             for unit in units.finished:
                 row += 1
                 try:
-                    languages = languages or _languages(options, unit)
+                    languages = languages or _languages(options, unit, units.ours)
                     src, tgt = _sides(unit, languages)
                 except DataError as error:
                     options.reject(row, error, repr(unit))
@@ -61,7 +62,7 @@ def read(options: ReadOptions) -> Iterator[PairRow]:
 def write(batches: Iterable[pa.RecordBatch], target: str) -> int:
     """Write one unit per row, with its pair_id if it has one."""
     rows = 0
-    header = f'creationtool="paraloom" creationtoolversion="{__version__}" segtype="sentence" o-tmf="plain"'
+    header = f'creationtool="{_TOOL}" creationtoolversion="{__version__}" segtype="sentence" o-tmf="plain"'
     with open_write(target) as stream:
         stream.write(
             '<?xml version="1.0" encoding="UTF-8"?>\n<tmx version="1.4">\n'
@@ -82,6 +83,7 @@ class _Units:
 
     def __init__(self) -> None:
         self.finished: list[list[tuple[str, str]]] = []
+        self.ours = False  # Written by Paraloom, whose paraphrases are units of one language
         self._unit: list[tuple[str, str]] = []
         self._lang = ""
         self._text: list[str] | None = None
@@ -97,6 +99,8 @@ class _Units:
     def _start(self, name: str, attributes: Mapping[str, str]) -> None:
         if name == "tu":
             self._unit = []
+        elif name == "header":
+            self.ours = attributes.get("creationtool") == _TOOL
         elif name == "tuv":
             self._lang = attributes.get("xml:lang") or attributes.get("lang") or ""
         elif name == "seg":
@@ -124,13 +128,13 @@ class _Units:
         )
 
 
-def _languages(options: ReadOptions, unit: list[tuple[str, str]]) -> tuple[str, str]:
+def _languages(options: ReadOptions, unit: list[tuple[str, str]], ours: bool) -> tuple[str, str]:
     """The two languages to read, decided at the first unit."""
     present = list(dict.fromkeys(lang for lang, _ in unit if lang))
     src, tgt = options.src_lang, options.tgt_lang
     if src and tgt:
         return src, tgt
-    if len(present) == 1 and len(unit) == 2:
+    if ours and present and [lang for lang, _ in unit] == 2 * present:
         return src or present[0], tgt or present[0]
     if len(present) < 2:
         raise _too_few_languages(unit)
