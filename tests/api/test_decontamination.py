@@ -12,6 +12,7 @@ import pytest
 from paraloom.api.decontamination import decontaminate, near_training
 from paraloom.api.rejected import rejected_file
 from paraloom.core.errors import ConfigError, DataError, ModelError
+from paraloom.io.records import read_records, write_records
 
 TEST = "The quick brown fox jumps over the lazy dog.\tA slow fox sleeps in the sun."
 LEAK = "the quick brown fox jumps over the lazy dog"
@@ -42,8 +43,6 @@ def test_lines_near_a_test_are_left_out_and_listed(tmp_path: Path, test_file: Pa
 
 @pytest.mark.parametrize("suffix", [".tsv", ".csv", ".jsonl", ".parquet", ".tsv.gz"])
 def test_tables_keep_their_format(tmp_path: Path, test_file: Path, suffix: str) -> None:
-    from paraloom.io.records import read_records, write_records
-
     rows = [{"1": "0.5", "2": CLEAN[0]}, {"1": "4.5", "2": f"He said {LEAK} and left."}]
     train, output = tmp_path / f"train{suffix}", tmp_path / f"clean{suffix}"
     if suffix == ".parquet":
@@ -53,6 +52,20 @@ def test_tables_keep_their_format(tmp_path: Path, test_file: Path, suffix: str) 
     result = decontaminate(train, [test_file], output)
     assert [row.values for row in read_records(output, header=False)] == rows[:1]
     assert result.training.near == {"8 words in a row": 1}
+
+
+@pytest.mark.parametrize("suffix", [".jsonl", ".parquet"])
+def test_texts_inside_records_are_compared(tmp_path: Path, suffix: str) -> None:
+    rows = [{"turns": [{"text": text, "score": 1.5}]} for text in (CLEAN[0], LEAK)]
+    for name, some in (("train", rows), ("test", rows[1:])):
+        if suffix == ".parquet":
+            pq.write_table(pa.Table.from_pylist(some), tmp_path / f"{name}.parquet")
+        else:
+            (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in some))
+    output = tmp_path / f"clean{suffix}"
+    result = decontaminate(tmp_path / f"train{suffix}", tmp_path / f"test{suffix}", output)
+    assert (result.training.near, result.tests[0].texts) == ({"equal": 1}, 1)
+    assert [record.values for record in read_records(output)] == rows[:1]
 
 
 def test_labels_and_numbers_are_no_text(tmp_path: Path, test_file: Path) -> None:

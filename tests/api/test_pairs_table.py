@@ -13,6 +13,7 @@ import pytest
 
 import paraloom
 from paraloom import as_pairs
+from paraloom.api import encode_file, mine_lines
 from paraloom.api.pairs import Pairs
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.pairs.scoring.scorer import Scorer
@@ -164,8 +165,29 @@ def test_no_rows_have_columns(pairs: Pairs) -> None:
         none["sr"]
 
 
+@pytest.mark.parametrize("copies", [1, 3, 10])
+def test_copies_of_a_line_do_not_hide_its_paraphrases(copies: int, tmp_path: Path) -> None:
+    """With ten copies, all nearest neighbors of a line were its copies, and no pair was found."""
+    pytest.importorskip("faiss", reason="the extra search has faiss")
+    texts = ["Stocks fell.", *["A dog is running in the park.", "A dog runs  in the park."] * copies]
+    (mined,) = paraloom.mine(texts, encoder="english-small", above=0.8)
+    assert {mined["src"], mined["tgt"]} == {"A dog is running in the park.", "A dog runs in the park."}
+    assert mined["score"] > 1.5
+    lines, vectors = tmp_path / "lines.txt", tmp_path / "vectors.npy"
+    lines.write_text("".join(f"{text}\n" for text in texts))
+    assert encode_file("english-small", str(lines), vectors) == len(texts)
+    assert mine_lines("english-small", lines, str(tmp_path / "out.tsv"), vectors=vectors) == 1
+
+
 @pytest.mark.filterwarnings("ignore:no two lines")
 def test_nothing_mined_is_no_pairs() -> None:
     pytest.importorskip("faiss", reason="the extra search has faiss")
     mined = paraloom.mine(["A cat sleeps.", "Stocks fell.", "The train is late."], above=0.95)
     assert len(mined) == 0 and mined["cosine"] == []
+
+
+@pytest.mark.parametrize("texts", [[], ["", " "]])
+def test_mining_of_no_sentences_names_no_temporary_file(texts: list[str]) -> None:
+    for sides in ((texts,), (["A cat sleeps."], texts)):
+        with pytest.raises(DataError, match=r"^the texts have no sentences\.\nGive one sentence or more\.$"):
+            paraloom.mine(*sides)

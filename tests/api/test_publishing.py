@@ -50,6 +50,17 @@ def test_the_files_have_all_rows_and_the_card_what_the_hub_asks_for(run: Path, t
     assert "Ann read 10 and found 9 right." in card and "| made-up | 30 |" in card and "| score |" in card
 
 
+@pytest.mark.parametrize("name", [".git", "src"])
+def test_a_folder_with_a_card_and_something_else_is_not_deleted(run: Path, tmp_path: Path, name: str) -> None:
+    project = tmp_path / "project"
+    (project / name).mkdir(parents=True)
+    (project / "README.md").write_text("# Mine")
+    with pytest.raises(ConfigError, match=f"{name}: the folder holds something else, too"):
+        publish(run, project, license="cc-by-4.0")
+    assert (project / name).is_dir() and (project / "README.md").read_text() == "# Mine"
+    assert [path.name for path in tmp_path.iterdir() if path.name.endswith(".tmp")] == []
+
+
 def test_the_card_of_what_nobody_read_says_so(run: Path, tmp_path: Path) -> None:
     publish(run, tmp_path / "out", license="mit")
     assert "their precision is not known" in (tmp_path / "out/README.md").read_text(encoding="utf-8")

@@ -89,6 +89,18 @@ def test_statistics_of_the_difference_of_sides(paraloom: Command, scored: Path) 
     assert paraloom("stats", scored, "--sample", 50)[1].startswith("50 pairs")
 
 
+def test_figures_of_few_pairs_are_shown_as_they_are(paraloom: Command, tmp_path: Path) -> None:
+    """A mean of equal values keeps its digits, and one value has no interval."""
+    (tmp_path / "same.tsv").write_text("the dog saw the dog\tthe dog saw him\n" * 2)
+    (tmp_path / "one.tsv").write_text("the dog saw the dog\tthe dog saw him\n")
+    for name in ("same.tsv", "one.tsv"):
+        status, out, err = paraloom("stats", name)
+        assert status == 0, err
+        rows = {line[:20].strip(): line[20:].split() for line in out.splitlines()[2:]}
+        assert rows["unigram repetition"] == ["0.4", "0", "0.4"]
+        assert rows["length"] == ["5", "4", "1"]
+
+
 def test_the_lexicon_of_bitext(paraloom: Command, scored: Path, tmp_path: Path) -> None:
     german = "groß\tbig\ngroß\tlarge\nriesig\tlarge\nriesig\thuge\n"
     (tmp_path / "de-en.tsv").write_text(4 * german, encoding="utf-8")

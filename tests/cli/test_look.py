@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import math
 import subprocess
 import sys
+from datetime import datetime
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
@@ -109,6 +112,30 @@ def test_vectors_moses_pairs_corpora_and_models_can_be_looked_at(tmp_path: Path)
     library.as_pairs([("a", "b")]).write(tmp_path / "corpus", engine="inline")
     assert preview(tmp_path / "corpus").rows == 1
     assert "encoder" in preview(library.bundled.bundled_path("english") or "").format()
+
+
+def test_json_of_head_holds_what_json_can(paraloom: Command, tmp_path: Path) -> None:
+    """Undefined scores are null; dates, bytes and ids are text."""
+
+    def refuse(constant: str) -> object:
+        raise AssertionError(constant)
+
+    facts = pa.array([{"at": datetime(2020, 1, 2), "price": Decimal("1.10"), "image": b"a\xff", "f": math.nan}])
+    pq.write_table(pa.table({"text": ["a"], "score": [math.nan], "facts": facts}), tmp_path / "a.parquet")
+    (tmp_path / "a.tsv").write_text("pair_id\tsrc\ttgt\tbleu1\n007\ta\tb\tnan\n")
+    expected = {"at": "2020-01-02 00:00:00", "price": "1.10", "image": "a\\xff", "f": None}
+    for name, row in (
+        ("a.parquet", {"text": "a", "score": None, "facts": expected}),
+        ("a.tsv", {"pair_id": "007", "src": "a", "tgt": "b", "bleu1": None}),
+    ):
+        status, out, _ = paraloom("head", str(tmp_path / name), "--json")
+        assert (status, json.loads(out, parse_constant=refuse)["shown"]) == (0, [row])
+
+
+@pytest.mark.parametrize("content", [b"\xef\xbb\xbf", b"\n\n"])
+def test_head_of_a_table_without_rows(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "a.csv").write_bytes(content)
+    assert preview(tmp_path / "a.csv").format().strip() == ""
 
 
 @pytest.mark.parametrize(

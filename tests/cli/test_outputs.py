@@ -90,6 +90,16 @@ def test_a_folder_of_something_else_is_never_touched(paraloom: Command, tmp_path
         assert [path.name for path in (tmp_path / "photos").iterdir()] == ["a.jpg"]
 
 
+@pytest.mark.parametrize("other", [".git", "data"])
+def test_a_model_replaces_no_folder_with_something_else_in_it(mine: Path, tmp_path: Path, other: str) -> None:
+    model = tmp_path / "model"
+    (model / other).mkdir(parents=True)
+    (model / "language_model.safetensors").write_bytes(b"x")
+    with pytest.raises(ConfigError, match="the folder holds something else"):
+        api.train_language_model(mine, model, smoothing="witten-bell")
+    assert {path.name for path in model.iterdir()} == {other, "language_model.safetensors"}
+
+
 def test_a_corpus_is_replaced_whole_and_comes_back_if_that_fails(paraloom: Command, mine: Path, tmp_path: Path) -> None:
     assert paraloom(*SCORE, "-o", "scored")[0] == 0
     held = (tmp_path / "scored" / "corpus.json").read_bytes()

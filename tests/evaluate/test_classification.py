@@ -205,3 +205,10 @@ def test_the_real_tasks_have_their_sizes(data):
     assert (len(sizes["trec"].train.texts), len(set(sizes["trec"].train.labels))) == (5452, 6)
     assert len(sizes["mr"].train.texts) == 10662 and len(set(sizes["mr"].train.folds.tolist())) == 10
     assert sizes["sst2"].dev is not None and math.isclose(len(sizes["sst2"].dev.texts), 872)
+
+
+def test_a_fold_may_leave_one_text_to_learn_from(tmp_path):
+    (tmp_path / "all.tsv").write_text("1\tanimal\tdog\n2\tmoney\tbank\n2\tanimal\tcat\n")
+    result = evaluate_classification(WordCounts(), tmp_path)
+    # Each fold learns one class: 1 of 3 texts is of it.
+    assert result.accuracy(tmp_path.name, "encoder") == pytest.approx(100 / 3)

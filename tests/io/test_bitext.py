@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+from datetime import date, datetime
+from decimal import Decimal
 from pathlib import Path
 
 import pyarrow as pa
@@ -17,6 +19,7 @@ from paraloom.core.schema import PAIRS, VARIANTS
 from paraloom.io import Corpus, read_pairs, write_pairs, write_table
 from paraloom.io.bitext import Rows
 from paraloom.io.compression import open_write
+from paraloom.io.records import read_records
 
 COMPRESSED = ["", ".gz", ".zst", ".xz"]
 TARGETS = [f"t.{kind}{suffix}" for kind in ("tsv", "jsonl", "tmx", "de-en.{de,en}") for suffix in COMPRESSED]
@@ -53,6 +56,59 @@ def test_round_trip(tmp_path: Path, target: str) -> None:
     assert read(tmp_path / target) == pairs(ROWS).to_pylist()
     assert [batch.num_rows for batch in read_pairs(tmp_path / target, batch_rows=2)] == [2, 1]
     assert not [path for path in tmp_path.rglob("*") if path.name.endswith(".tmp")]
+
+
+NOT_JSON = {
+    "when": (pa.array([datetime(2020, 1, 2), None]), "2020-01-02 00:00:00.000000"),
+    "day": (pa.array([date(2020, 1, 2), None]), "2020-01-02"),
+    "price": (pa.array([Decimal("1.10"), None]), "1.10"),
+    "bytes": (pa.array([b"ab", None]), "ab"),
+    "image": (pa.array([b"a\xff", None]), "a\\xff"),
+    "images": (pa.array([[b"a\xff"], None]), ["a\\xff"]),
+    "vector": (pa.array([[math.nan, 1.5], None]), [None, 1.5]),
+    "facts": (pa.array([{"a": math.inf, "at": date(2020, 1, 2)}, None]), {"a": None, "at": "2020-01-02"}),
+    "kind": (pa.array([7, None]).dictionary_encode(), "7"),
+}
+
+
+@pytest.mark.parametrize("name", NOT_JSON)
+def test_values_that_json_has_no_type_for(tmp_path: Path, name: str) -> None:
+    def refuse(constant: str) -> object:
+        raise AssertionError(constant)
+
+    column, expected = NOT_JSON[name]
+    table = pa.Table.from_batches([pairs(ROWS[:2])]).append_column(name, column)
+    for target in ("t.jsonl", "t.csv", "t.tsv"):
+        assert write_table(table, tmp_path / target) == 2
+    lines = (tmp_path / "t.jsonl").read_text(encoding="utf-8").splitlines()
+    assert [json.loads(line, parse_constant=refuse)[name] for line in lines] == [expected, None]
+    cells = [record.values[name] for record in read_records(tmp_path / "t.csv")]
+    assert cells == [expected if isinstance(expected, str) else json.dumps(expected), ""]
+
+
+@pytest.mark.parametrize("column", ["pair_id", "src", "src_lang"])
+def test_tmx_refuses_what_xml_cannot_represent_in_every_column(tmp_path: Path, column: str) -> None:
+    batch = pa.RecordBatch.from_pylist([pairs(ROWS).to_pylist()[0] | {column: "a\x01"}], schema=PAIRS)
+    with pytest.raises(DataError, match=f"row 1: '{column}' has U\\+0001"):
+        write_table(batch, tmp_path / "t.tmx")
+
+
+@pytest.mark.parametrize("lang", ["en", "und"])
+def test_tmx_of_paraphrases_is_read_again(tmp_path: Path, lang: str) -> None:
+    rows = [row | {"src_lang": lang, "tgt_lang": lang} for row in pairs(ROWS).to_pylist()]
+    write_pairs(pa.RecordBatch.from_pylist(rows, schema=PAIRS), tmp_path / "t.tmx")
+    assert read(tmp_path / "t.tmx") == rows
+    other = write_file(tmp_path / "other.tmx", (tmp_path / "t.tmx").read_text().replace('"paraloom"', '"other"'))
+    assert sides(other, src_lang=lang, tgt_lang=lang) == ROWS
+    empty = write_file(tmp_path / "empty.tmx", '<tmx><header creationtool="paraloom"/><body><tu></tu></body></tmx>')
+    for file in (other, empty):
+        with pytest.raises(DataError, match="row 1: expected texts in two languages"):
+            read(file)
+
+
+def test_tmx_of_numbered_pairs(tmp_path: Path) -> None:
+    write_table(pa.table({"pair_id": [1], "src": ["a"], "tgt": ["b"]}), tmp_path / "t.tmx")
+    assert '<tu tuid="1">' in (tmp_path / "t.tmx").read_text(encoding="utf-8")
 
 
 @settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -124,6 +124,14 @@ def test_save_does_not_delete_other_files(translator: Translator, tmp_path: Path
     with pytest.raises(ConfigError, match="has other files in it"):
         translator.save(tmp_path)
     assert (tmp_path / "notes.txt").read_text() == "mine"
+    (tmp_path / "model.bin").write_text("of another program")
+    with pytest.raises(ConfigError, match="has other files in it"):
+        translator.save(tmp_path)
+    folder = translator.save(tmp_path / "copy")
+    (folder / "data").mkdir()
+    with pytest.raises(ConfigError, match="data: the folder holds something else, too"):
+        translator.save(folder)
+    assert {path.name for path in tmp_path.iterdir()} == {"notes.txt", "model.bin", "copy"}
 
 
 def test_repr_says_what_it_is(translator: Translator) -> None:

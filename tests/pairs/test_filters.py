@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import re
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -499,6 +500,16 @@ def test_the_best_of_each_source(criteria: Criteria, kept: str, size: int) -> No
     assert "".join(row["tgt"] for row in chosen.to_pylist() if row["keep"]) == kept
     counts = preview_filter(criteria, SOURCES.schema, lambda names: [batch.select(names) for batch in batches])
     assert counts[-1].together == len(kept)
+
+
+def test_rows_of_a_source_that_do_not_follow_each_other_are_counted() -> None:
+    shuffled = SOURCES.take(pa.array([0, 3, 1, 5, 4, 2, 6, 7]))
+    criteria = Criteria(per_source=1, by="p_paraphrase")
+    with pytest.warns(UserWarning, match="several sources, 3 too many: sort by pair_id"):
+        best_of_sources(criteria, [shuffled.slice(0, 3), shuffled.slice(3)])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        best_of_sources(criteria, [SOURCES.slice(0, 2), SOURCES.slice(2, 0), SOURCES.slice(2)])
 
 
 def test_the_best_of_each_source_in_any_sharding(tmp_path: Path) -> None:

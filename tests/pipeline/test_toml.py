@@ -102,6 +102,11 @@ def test_a_file_that_cannot_be_read(content: bytes | None, tmp_path: Path) -> No
         read_pipeline(path)
 
 
+def test_a_byte_order_mark_is_no_key(tmp_path: Path) -> None:
+    (tmp_path / "p.toml").write_text(COUNT, encoding="utf-8-sig")
+    assert [step.name for step in read_pipeline(tmp_path / "p.toml").steps] == ["count"]
+
+
 def test_until() -> None:
     pipeline = parsed(COUNT + UPPER)
     assert [step.name for step in pipeline.until("count")] == ["count"]

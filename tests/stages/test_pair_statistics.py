@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
 
+from paraloom.api import pair_statistics
 from paraloom.core.schema import PAIRS
 from paraloom.core.stage import StageContext
 from paraloom.io import write_corpus
@@ -34,3 +37,15 @@ def test_statistics_do_not_depend_on_shards(tmp_path: Path, monkeypatch: pytest.
         PairStatistics(pairs="x", sample=sample).fit(folder, context)
         results.append((folder / "result.json").read_bytes())
     assert results[0] == results[1] and f'"pairs": {min(sample, 1000)}'.encode() in results[0]
+
+
+@pytest.mark.parametrize("pairs", [[("a b", "c d")], [("a b", "c d"), ("e", "f")]])
+def test_figures_that_few_short_sentences_do_not_define_are_left_out(pairs: list[tuple[str, str]]) -> None:
+    def refuse(constant: str) -> Any:
+        raise AssertionError(constant)
+
+    figures = pair_statistics(pairs)
+    assert json.loads(json.dumps(figures), parse_constant=refuse) == figures
+    assert figures["pairs"] == len(pairs) and "trigram_repetition" not in figures["reference_minus_translation"]
+    length = figures["reference_minus_translation"]["length"]
+    assert length["value"] == 0 and (length["low"] is None) == (len(pairs) == 1)

@@ -30,6 +30,8 @@ from paraloom.text.segments import CODE, ENDLESS, JSON, LAYOUT, MARKUP, TABLE, W
         ("See: a. https://a.org/b", [("See: a.", None), ("https://a.org/b", WORDLESS)]),
         ("https://example.org/a", [("https://example.org/a", WORDLESS)]),
         ("a" * 10_001, [("a" * 10_001, ENDLESS)]),
+        ("\ufeff# A title", [("A title", None)]),
+        ('\ufeff{"a": 1}', [('{"a": 1}', JSON)]),
         (" \n\t\n", []),
     ],
 )  # fmt: skip

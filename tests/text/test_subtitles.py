@@ -72,3 +72,8 @@ def test_a_sentence_is_wrapped_as_before() -> None:
     assert wrapped_like("Ein Hund schläft heute im Garten.", "A dog\nsleeps.") == "Ein Hund schläft\nheute im Garten."
     assert wrapped_like("Ein Hund.", "A\r\nb\r\nc") == "Ein\r\nHund."
     assert wrapped_like(" Ein  Hund\n\nhier ", "A dog.") == "Ein Hund hier"
+
+
+def test_a_long_gap_takes_linear_time() -> None:
+    cue = f"A dog.{' ' * 200_000}A cat.\n"  # a quarter of an hour where each space is a place to begin
+    assert [one.text for one in subtitle_segments(TIMES + cue) if one.reason is None] == ["A dog.", "A cat."]

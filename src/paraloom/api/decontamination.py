@@ -92,7 +92,8 @@ def decontaminate(
 ) -> Contamination:
     """Find the test text in training text: equal texts, 13 and 8 words in a row, near-duplicates.
 
-    Rows are compared without case, punctuation and runs of white space; of a table all fields of three words or more.
+    Rows are compared without case, punctuation and runs of white space; of a table all texts of three words or more,
+    inside lists and objects, too.
     The training text is streamed; memory holds the tests, some 700 bytes for each text.
 
     Args:
@@ -194,8 +195,17 @@ def _is_text(value: object) -> bool:
     return isinstance(value, str) and (len(value.split()) > 2 or not (value.isascii() or len(value) < 6))
 
 
+def _texts_in(value: object) -> Iterator[str]:
+    """The texts of a row, also those inside lists and objects, such as the messages of a chat."""
+    if isinstance(value, (dict, list, tuple)):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from _texts_in(part)
+    elif _is_text(value):
+        yield str(value)
+
+
 def _test_texts(path: str | Path) -> list[str]:
-    texts = list(dict.fromkeys(value for row in _rows(path) for value in row.values.values() if _is_text(value)))
+    texts = list(dict.fromkeys(text for row in _rows(path) for text in _texts_in(row.values)))
     if not texts:
         raise DataError("the test has no text of three words or more", file=path)
     return texts
@@ -229,10 +239,9 @@ def _levels(rows: Sequence[Record], index: HeldOut) -> npt.NDArray[np.int8]:
     """The surest level of the texts of each row."""
     places, texts = [], []
     for index_of_row, row in enumerate(rows):
-        for value in row.values.values():
-            if _is_text(value):
-                places.append(index_of_row)
-                texts.append(value)
+        for text in _texts_in(row.values):
+            places.append(index_of_row)
+            texts.append(text)
     levels = np.full(len(rows), len(LEVELS), np.int8)
     near = index.find(texts)
     np.minimum.at(levels, places, np.where(near, near, len(LEVELS)).astype(np.int8))

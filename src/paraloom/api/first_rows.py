@@ -16,7 +16,8 @@ from paraloom.api.models import summarize_model
 from paraloom.core.errors import DataError, ParaloomError
 from paraloom.core.lazy import load_object
 from paraloom.core.remote_files import path_below
-from paraloom.core.schema import DECIDING
+from paraloom.core.results import json_values
+from paraloom.core.schema import DECIDING, PAIRS
 from paraloom.io import Corpus, read_lines
 from paraloom.io.arrays import map_array
 from paraloom.io.bitext import read_pairs
@@ -74,12 +75,12 @@ class Preview:
 
     def to_dict(self) -> dict[str, Any]:
         """The path, number of rows, names of columns and first rows, as json.dumps takes them."""
-        shown = [{name: _json(value) for name, value in row.items()} for row in self.shown]
+        shown = json_values(self.shown)
         return {"path": self.path, "rows": self.rows, "columns": list(self.columns), "shown": shown}
 
     def _row(self, row: dict[str, Any]) -> str:
         if not self.columns:
-            return _shortened(row["line"])
+            return _shortened(row.get("line", ""))
         texts = {name: value for name, value in row.items() if isinstance(value, str) and value}
         numbers = [f"{name} {_number(value)}" for name, value in row.items() if isinstance(value, int | float)]
         others = {name: value for name, value in row.items() if isinstance(value, list | dict | np.ndarray)}
@@ -188,6 +189,8 @@ def _separated(name: str, rows: int) -> Preview:
 
 def _table(name: str, lines: Sequence[Sequence[str]], rows: int, count: int | None) -> Preview:
     """Rows of a table, by the names of its first line, if these can be names, or by numbers."""
+    if not lines:
+        return Preview(name, count, ("src", "tgt"), ())
     header = lines[0]
     named = len(set(header)) == len(header) and all(field.isidentifier() for field in header)
     columns = header if named else [str(number) for number in range(1, len(header) + 1)]
@@ -207,7 +210,7 @@ def preview_output(path: str | Path, rows: int = 3) -> Preview | None:
 def _value(column: str, field: str) -> str | float:
     """A field of a table: a number, unless its column is one of text."""
     try:
-        return field if column in ("src", "tgt", "text") else float(field)
+        return field if column in (*PAIRS.names, "text") else float(field)
     except ValueError:
         return field
 
@@ -226,7 +229,3 @@ def _number(value: float) -> str:
 def _shortened(text: str) -> str:
     text = " ".join(text.split())
     return text if len(text) <= _WIDTH else f"{text[: _WIDTH - 1]}…"
-
-
-def _json(value: object) -> Any:
-    return value if isinstance(value, str | int | float | list | dict | None) else str(value)

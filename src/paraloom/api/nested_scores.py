@@ -17,7 +17,7 @@ from paraloom.core.results import ResultRecord
 from paraloom.core.schema import PAIRS
 from paraloom.core.stage import Stage
 from paraloom.io import Corpus
-from paraloom.io.formats.base import ReadOptions, json_values
+from paraloom.io.formats.base import ReadOptions, json_column
 from paraloom.io.nested_pairs import record_pairs
 from paraloom.io.records import read_records, read_schema, record_format, with_columns, write_records
 from paraloom.pipeline.result import RunResult
@@ -108,7 +108,7 @@ def score_records(
             rows = (
                 dict(zip(batch.schema.names, row, strict=True))
                 for batch in scored.batches(["pair_id", *scores])
-                for row in zip(*map(json_values, batch.columns), strict=True)
+                for row in zip(*map(json_column, batch.columns), strict=True)
             )
             following = next(rows, None)
             for row, (values, places) in record_pairs(options):

@@ -21,6 +21,7 @@ from paraloom.core.remote_files import fetched, is_url
 from paraloom.core.schema import PAIRS
 from paraloom.core.stage import BATCH_ROWS, Fit, Map, Ref, Source, Stage
 from paraloom.io import Corpus
+from paraloom.io.atomic import check_replaceable
 from paraloom.io.bitext import check_target
 from paraloom.pipeline.definition import OF_COMMAND, Definition, Step, define_steps
 from paraloom.pipeline.fit import ARTIFACT
@@ -286,7 +287,9 @@ def _check_kind(stage: Stage, output: str) -> None:
         return
     if not target.is_dir():
         raise ConfigError("expected a folder, got a file", file=target, remedy="Name a new folder.")
-    if any(target.iterdir()) and not (stage.sentinel and any(target.glob(stage.sentinel))):
+    present = [path.name for path in target.iterdir()]
+    is_such = stage.sentinel and any(target.glob(stage.sentinel)) and not any(name[0] == "." for name in present)
+    if present and not is_such:
         raise ConfigError("the folder holds something else than such a model", file=target, remedy="Name a new folder.")
 
 
@@ -295,6 +298,7 @@ def _deliver(folder: Path, output: str, travelling: Sequence[str]) -> None:
     if artifact.is_dir():
         target = Path(output)
         target.parent.mkdir(parents=True, exist_ok=True)
+        check_replaceable(target, artifact)
         shutil.rmtree(target, ignore_errors=True)
         shutil.move(artifact, target)
         return

@@ -6,6 +6,7 @@ import tempfile
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,6 +15,7 @@ import numpy.typing as npt
 
 from paraloom.api.encoders import encode_file
 from paraloom.api.rejected import RejectedLines
+from paraloom.core.array_types import Ints
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.protocols import EncoderLike
 from paraloom.embed.encoder import open_encoder
@@ -25,6 +27,9 @@ from paraloom.io.bitext import READERS
 from paraloom.io.compression import PIPE, without_compression
 from paraloom.pairs.filtering.judgments import one_line
 from paraloom.pipeline.shard import OnError
+
+_DIGEST = 16  # Bytes of the digest of a line
+_COPIED = 1 << 14  # Vectors that are copied at a time
 
 
 class Hit(NamedTuple):
@@ -87,31 +92,44 @@ def mine_lines(
     _check_suffix(output)
     rejected = RejectedLines(on_error)
     with _encoded_corpus(encoder, corpus, vectors, rejected) as (lines, stored):
-        mined = mine_pairs(stored, lines.parent, above=above, below=below, k=k, seed=seed)
-        first, second = lines_at(lines, mined.first), lines_at(lines, mined.second)
-        count = 0
+        different = _different_lines(lines)
+        vectors_of = _rows_of(stored, different, lines.with_suffix(".npy"))
+        mined = mine_pairs(vectors_of, lines.parent, above=above, below=below, k=k, seed=seed)
+        first, second = (lines_at(lines, different[rows]) for rows in mined[:2])
         with open_write(output) as stream:
             stream.write(b"src\ttgt\tcosine\tscore\n")
             for src, tgt, *scores in zip(first, second, mined.cosines.tolist(), mined.margins.tolist(), strict=True):
-                if src.split() != tgt.split():
-                    row = [one_line(src), one_line(tgt), *(f"{score:.4f}" for score in scores)]
-                    stream.write(("\t".join(row) + "\n").encode())
-                    count += 1
-        if not count:
-            _warn_of_no_pairs(lines, stored, above=above, below=below, seed=seed)
+                row = [one_line(src), one_line(tgt), *(f"{score:.4f}" for score in scores)]
+                stream.write(("\t".join(row) + "\n").encode())
+        if not len(mined.first):
+            nearest = mine_pairs(vectors_of, lines.parent, above=-1, below=below, k=2, seed=seed).cosines
+            _warn_of_no_pairs(nearest, above, below)
     rejected.report(output)
-    return count
+    return len(mined.first)
 
 
-def _warn_of_no_pairs(lines: Path, vectors: npt.NDArray[np.float32], *, above: float, below: float, seed: int) -> None:
+def _different_lines(lines: Path) -> Ints:
+    """The first of all lines that are the same but for spaces: copies count neither as neighbors nor as pairs."""
+    with lines.open(encoding="utf-8", newline="\n") as stream:
+        digests = b"".join(blake2b(one_line(line).encode(), digest_size=_DIGEST).digest() for line in stream)
+    _, first = np.unique(np.frombuffer(digests, np.uint64).reshape(-1, _DIGEST // 8), axis=0, return_index=True)
+    return np.sort(first)
+
+
+def _rows_of(vectors: npt.NDArray[np.float32], rows: Ints, file: Path) -> npt.NDArray[np.float32]:
+    """Some rows of vectors that may be larger than memory, copied to a file unless they are all."""
+    if len(rows) == len(vectors):
+        return vectors
+    copied = np.lib.format.open_memmap(file, "w+", vectors.dtype, (len(rows), vectors.shape[1]))
+    for start in range(0, len(rows), _COPIED):
+        copied[start : start + _COPIED] = vectors[rows[start : start + _COPIED]]
+    return copied
+
+
+def _warn_of_no_pairs(nearest: npt.NDArray[np.float32], above: float, below: float) -> None:
     """Say how near the nearest different lines are, where none are as near as asked for."""
-    nearest = mine_pairs(vectors, lines.parent, above=-1, below=below, k=2, seed=seed)
-    order = np.argsort(-nearest.cosines, kind="stable")
-    sides = (lines_at(lines, rows[order]) for rows in nearest[:2])
-    texts = zip(*sides, nearest.cosines[order].tolist(), strict=True)
-    closest = next((cosine for src, tgt, cosine in texts if src.split() != tgt.split()), None)
-    remedy = "" if closest is None else f"; the closest below {below:g} has {closest:.3f}; choose a lower minimum"
-    warnings.warn(f"no two lines have a cosine of {above:g} to {below:g}{remedy}", stacklevel=3)
+    closest = f"; the closest below {below:g} has {nearest.max():.3f}; choose a lower minimum" if len(nearest) else ""
+    warnings.warn(f"no two lines have a cosine of {above:g} to {below:g}{closest}", stacklevel=3)
 
 
 def _check_suffix(output: str) -> None:

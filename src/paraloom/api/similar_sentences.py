@@ -11,6 +11,7 @@ from paraloom.api.mining import mine_translations
 from paraloom.api.pair_inputs import as_pairs
 from paraloom.api.pairs import Pairs
 from paraloom.api.search import mine_lines
+from paraloom.core.errors import DataError
 from paraloom.core.protocols import EncoderLike
 from paraloom.embed.encoder import Encoder
 from paraloom.embed.mining import MARGIN_THRESHOLD, NEIGHBORS
@@ -143,5 +144,8 @@ def _file(sentences: Iterable[str] | str | Path, path: Path) -> str | Path:
     """A file with a sentence on each line."""
     if isinstance(sentences, (str, Path)):
         return sentences
-    path.write_text("".join(f"{' '.join(text.split())}\n" for text in sentences), encoding="utf-8")
+    lines = [" ".join(text.split()) for text in sentences]
+    if not any(lines):
+        raise DataError("the texts have no sentences", remedy="Give one sentence or more.")
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     return path

@@ -267,11 +267,11 @@ def _show_ratings(table: dict[str, Any], values: Mapping[str, Any]) -> None:
     suggest("filter scored.parquet --where 'paraphrase_score > 0.7' -o kept.parquet")
 
 
-def _estimate(value: dict[str, float] | None) -> str:
+def _estimate(value: dict[str, Any] | None) -> str:
     if value is None:
         return ""
-    if value["low"] == value["high"]:
-        return f"{value['value']:,.0f}"
+    if value["low"] in (None, value["high"]):
+        return f"{value['value']:,.0f}" if value["value"] == round(value["value"]) else f"{value['value']:.4g}"
     return f"{value['value']:.4g} [{value['low']:.4g}, {value['high']:.4g}]"
 
 

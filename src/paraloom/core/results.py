@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -18,7 +19,7 @@ class ResultRecord:
 
 
 def json_values(value: object) -> Any:
-    """Lists, dictionaries, numbers and texts in place of records, arrays and tuples; None in place of NaN."""
+    """What JSON can hold: lists and dictionaries of records, arrays and tuples, None for NaN and infinity, or text."""
     if isinstance(value, Mapping):
         return {str(key): json_values(item) for key, item in value.items()}
     if hasattr(value, "to_dict"):
@@ -27,7 +28,11 @@ def json_values(value: object) -> Any:
         return json_values(value.tolist())
     if isinstance(value, (list, tuple)):
         return [json_values(item) for item in value]
-    return None if isinstance(value, float) and value != value else value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, bytes):
+        return value.decode(errors="backslashreplace")
+    return value if value is None or isinstance(value, (str, int)) else str(value)
 
 
 def text_table(header: Sequence[str], rows: Iterable[Sequence[str]], *, left: int = 1) -> list[str]:

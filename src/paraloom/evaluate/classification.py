@@ -297,6 +297,8 @@ def _splits(task: ClassificationTask, seed: int) -> Iterator[_Split]:
 
 
 def _hold_out(rows: Ints, seed: int, number: int) -> tuple[Ints, Ints]:
+    if len(rows) == 1:
+        return rows, rows
     order = generator(seed, number).permutation(rows)
     size = max(1, round(HELD_OUT * len(rows)))
     return np.sort(order[size:]), np.sort(order[:size])

@@ -67,6 +67,8 @@ def atomic_folder(folder: str | Path, sentinel: str) -> Iterator[Path]:
     """Write a folder by way of a temporary one that replaces it when the block succeeds."""
     folder = Path(folder)
     _check_local(folder)
+    if not folder.name:
+        raise ConfigError("the current folder cannot be replaced", file=folder, remedy="Name a new folder.")
     with unwritable_as_error(folder):
         if folder.exists() and any(folder.iterdir()) and not (folder / sentinel).is_file():
             raise ConfigError(f"{folder} exists and holds something else", remedy="Name a new folder.")
@@ -76,6 +78,7 @@ def atomic_folder(folder: str | Path, sentinel: str) -> Iterator[Path]:
             with unwritable_as_error(folder):
                 temporary.mkdir(parents=True)
             yield temporary
+        check_replaceable(folder, temporary)
         with unwritable_as_error(folder):
             if folder.exists():
                 folder.rename(old)
@@ -83,6 +86,18 @@ def atomic_folder(folder: str | Path, sentinel: str) -> Iterator[Path]:
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
         shutil.rmtree(old, ignore_errors=True)
+
+
+def check_replaceable(folder: Path, new: Path) -> None:
+    """Check that no folder or hidden file, such as .git, is deleted with a folder that another one replaces."""
+    for path in sorted(folder.iterdir()) if folder.is_dir() else ():
+        is_other = path.name.startswith(".") or (path.is_dir() and path.name != "__pycache__")
+        if is_other and not (new / path.name).exists():
+            raise ConfigError(
+                "the folder holds something else, too, which would be deleted",
+                file=path,
+                remedy="Name a new folder, or move that away.",
+            )
 
 
 def _check_local(path: Path) -> None:

@@ -15,6 +15,7 @@ from paraloom.core.digests import file_digest, signature
 from paraloom.core.errors import ConfigError
 from paraloom.core.progress import loading
 from paraloom.core.protocols import Variant
+from paraloom.io.atomic import atomic_folder
 from paraloom.mt.batch_decoder import BatchDecoder
 from paraloom.mt.checkpoint import AUTO, check_precision, find_translator
 from paraloom.mt.choice import choose
@@ -167,11 +168,11 @@ class Translator:
         folder = Path(folder)
         if folder.exists() and folder.resolve() == self.folder.resolve():
             return folder
-        if folder.is_dir() and any(folder.iterdir()):
-            if not (folder / "model.bin").is_file():
-                raise ConfigError(f"folder '{folder}' has other files in it", remedy="Name a new or an empty folder.")
-            shutil.rmtree(folder)
-        shutil.copytree(self.folder, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
+        present = [name for name in VOCABULARIES if (folder / name).is_file()]
+        if folder.is_dir() and any(folder.iterdir()) and not present:
+            raise ConfigError(f"folder '{folder}' has other files in it", remedy="Name a new or an empty folder.")
+        with atomic_folder(folder, *(present or VOCABULARIES)[:1]) as partial:
+            shutil.copytree(self.folder, partial, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
         return folder
 
     @property

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paraloom.core.errors import DataError
+from paraloom.core.results import json_values
 from paraloom.core.stage import Fit, Json, Ref, StageContext
 from paraloom.core.stats import Z_95, Estimate, Moments, merge_all
 from paraloom.evaluate.diversity.corpus_statistics import TextStatistics
@@ -85,14 +86,15 @@ class PairStatistics(Fit):
             **{name: _to_dicts(estimates) for name, estimates in figures.items()},
             "reference_minus_translation": _to_dicts(differences),
         }
-        if "paraphrase_score" in means:
-            result["paraphrase_score"] = means["paraphrase_score"].estimate().to_dict()
+        result |= _to_dicts({"paraphrase_score": means.get("paraphrase_score", Moments()).estimate()})
         if columns["reference_probability"]:
             result["spearman_of_reference_probability"] = _rank_correlations(columns)
         (folder / "result.json").write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
         return {
             "pairs": result["pairs"],
-            "reference_minus_translation": {k: round(v.value, 4) for k, v in differences.items()},
+            "reference_minus_translation": {
+                name: round(estimate["value"], 4) for name, estimate in result["reference_minus_translation"].items()
+            },
         }
 
 
@@ -270,6 +272,8 @@ def _rank_correlations(columns: dict[str, list[npt.NDArray[np.float64]]]) -> dic
         if count < 4:
             continue  # Too few for an interval.
         rho = _spearman(probability[defined], values[defined])
+        if math.isnan(rho):
+            continue  # One of them is constant.
         half = Z_95 * math.sqrt((1 + rho**2 / 2) / (count - 3))
         center = math.atanh(max(-1 + 1e-12, min(1 - 1e-12, rho)))
         correlations[name] = Estimate(rho, math.tanh(center - half), math.tanh(center + half)).to_dict()
@@ -281,5 +285,6 @@ def _spearman(a: npt.NDArray[np.float64], b: npt.NDArray[np.float64]) -> float:
         return float(np.corrcoef(ranks(a), ranks(b))[1, 0])
 
 
-def _to_dicts(figures: dict[str, Estimate]) -> dict[str, Any]:
-    return {name: estimate.to_dict() for name, estimate in figures.items()}
+def _to_dicts(figures: Mapping[str, Estimate]) -> dict[str, Any]:
+    """Figures as JSON values without those that are undefined; the interval of a single value is null."""
+    return {name: json_values(one.to_dict()) for name, one in figures.items() if not math.isnan(one.value)}

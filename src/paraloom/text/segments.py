@@ -36,7 +36,7 @@ _KEPT = re.compile(
 _BLOCK = re.compile(r"(?:[-*+>]|#{1,6}|\d{1,9}[.)])(?:\s|$)|\|")
 _LINK = re.compile(r"\[(?:[^\[\]]|\[[^\[\]]*\])*\]\(([^\s()]+)\)")
 _EMPHASIS = re.compile(r"(\*\*|\*|__)(?=[^\s*_]).+?(?<=[^\s*_])\1")
-_FRONT_MATTER = re.compile(r"\ufeff?---[ \t]*\r?\n(?:.*\n)*?(?:---|\.\.\.)[ \t]*(?:\r?\n|$)")
+_FRONT_MATTER = re.compile(r"---[ \t]*\r?\n(?:.*\n)*?(?:---|\.\.\.)[ \t]*(?:\r?\n|$)")
 _MARKUP = re.compile(
     r" {0,3}(?:\[[^\]^\n][^\]\n]*\]:[ \t]|(?:=+|-{2,}|(?:[*_][ \t]*){3,})[ \t]*\r?$"
     r"|<(?:[!?]|/?[A-Za-z][\w-]*(?:[ \t][^<>]*)?/?>))",
@@ -58,10 +58,11 @@ def split_segments(text: str, *, wrapped: bool = False) -> list[Segment]:
     A line break ends a sentence, as in chats, except in a `wrapped` document of Markdown, which may have front matter,
     blocks of HTML and definitions of links, too.
     """
-    segments: list[Segment] = []
-    after_gap, indented, tries, start = True, False, _JSON_TRIES, 0
-    if wrapped and (front := _FRONT_MATTER.match(text)):
-        segments, start = [Segment(front[0], MARKUP)], front.end()
+    start = int(text.startswith("\ufeff"))
+    segments = [Segment(text[:start], LAYOUT)]
+    after_gap, indented, tries = True, False, _JSON_TRIES
+    if wrapped and (front := _FRONT_MATTER.match(text, start)):
+        segments, start = [Segment(text[: front.end()], MARKUP)], front.end()
     while start < len(text):
         line = _line(text, start)
         marks = _MARKS.match(line)[0]  # type: ignore[index]

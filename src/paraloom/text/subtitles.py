@@ -16,7 +16,7 @@ _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 _TIMES = re.compile(r"[ \t]*(?:\d+:)?\d{1,2}:\d\d[.,]\d{1,3}[ \t]*-->")
 _TAG = r"</?[A-Za-z\d][^<>]*>|\{\\[^{}]*\}"
 _BEFORE = re.compile(rf"(?:\s|{_TAG}|[♪♫\ufeff]|[-–—•](?=[\s\w<]))*")
-_AFTER = re.compile(rf"(?:\s|{_TAG}|[♪♫])*\Z")
+_PARTS = re.compile(rf"(?P<around>\s+|{_TAG}|[♪♫]+)|[^\s<{{♪♫]+|[<{{]")
 _SPEAKER = re.compile(rf"^(?=(?:[ \t]|{_TAG})*[-–—][ \t\w])", re.MULTILINE)
 _WORD = re.compile(r"[^\W\d_]{2}")
 
@@ -60,7 +60,8 @@ def _cue_segments(text: str) -> Iterator[Segment]:
     for start, end in pairwise(starts):
         part = text[start:end]
         before = _BEFORE.match(part).end()  # type: ignore[union-attr]
-        after = max(before, _AFTER.search(part).start())  # type: ignore[union-attr]
+        words = (match.end() for match in _PARTS.finditer(part, before) if match["around"] is None)
+        after = max(words, default=before)
         yield Segment(part[:before], LAYOUT)
         yield from sentences(part[before:after])
         yield Segment(part[after:], LAYOUT)

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paraloom.core.errors import DataError
+from paraloom.core.results import json_values
 from paraloom.io.compression import without_compression
 from paraloom.text.language_names import known_language, language_code
 
@@ -173,16 +174,22 @@ def plain_text(batch: pa.RecordBatch, name: str, forbidden: str, file: str | Pat
 def text_column(column: pa.Array) -> pa.Array:
     """Convert any column to strings: numbers in their shortest exact form, lists and structs as JSON."""
     if pa.types.is_nested(column.type):
-        return pa.array(
-            [None if v is None else json.dumps(v, ensure_ascii=False) for v in column.to_pylist()], pa.string()
-        )
-    return column.cast(pa.string())
+        values = [None if value is None else json.dumps(value, ensure_ascii=False) for value in json_column(column)]
+        return pa.array(values, pa.string())
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    try:
+        return column.cast(pa.string())
+    except pa.ArrowInvalid:  # bytes that are not UTF-8
+        return pa.array(json_values(column.to_pylist()), pa.string())
 
 
-def json_values(column: pa.Array) -> list[Any]:
-    """Convert any column to JSON values: float32 in its shortest form, NaN and infinities as null."""
-    if pa.types.is_floating(column.type):
+def json_column(column: pa.Array) -> list[Any]:
+    """Convert any column to JSON values: float32 in its shortest form, NaN and infinities as null, dates as text."""
+    kind = column.type
+    if pa.types.is_floating(kind):
         numbers = [None if v is None else float(v) for v in column.cast(pa.string()).to_pylist()]
         return [None if v is None or not math.isfinite(v) else v for v in numbers]
-    values: list[object] = column.to_pylist()
-    return values
+    is_plain = pa.types.is_boolean(kind) or pa.types.is_integer(kind) or pa.types.is_null(kind)
+    values: list[object] = (column if is_plain or pa.types.is_nested(kind) else text_column(column)).to_pylist()
+    return list(json_values(values)) if pa.types.is_nested(kind) else values

@@ -10,7 +10,7 @@ import pyarrow as pa
 from paraloom.core.errors import DataError
 from paraloom.io.compression import decode, open_write, read_raw_lines
 from paraloom.io.fields import json_text
-from paraloom.io.formats.base import PROVENANCE, PairRow, ReadOptions, json_object, json_values, raw_text
+from paraloom.io.formats.base import PROVENANCE, PairRow, ReadOptions, json_column, json_object, raw_text
 
 
 def read(options: ReadOptions) -> Iterator[PairRow]:
@@ -33,7 +33,7 @@ def write(batches: Iterable[pa.RecordBatch], names: Sequence[str], target: str) 
     rows = 0
     with open_write(target) as stream:
         for batch in batches:
-            columns = [json_values(batch.column(name)) for name in names]
+            columns = [json_column(batch.column(name)) for name in names]
             for values in zip(*columns, strict=True):
                 stream.write((json.dumps(dict(zip(names, values, strict=True)), ensure_ascii=False) + "\n").encode())
             rows += batch.num_rows

@@ -12,9 +12,10 @@ import pyarrow as pa
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.version import __version__
 from paraloom.io.compression import open_read, open_write
-from paraloom.io.formats.base import PairRow, ReadOptions
+from paraloom.io.formats.base import PairRow, ReadOptions, text_column
 
 _CHUNK_BYTES = 1 << 16
+_TOOL = "paraloom"
 # Elements with markup of the translated document, not text.
 _MARKUP = {"bpt", "ept", "it", "ph", "ut"}
 _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
@@ -24,7 +25,7 @@ def read(options: ReadOptions) -> Iterator[PairRow]:
     """Read one pair per translation unit; rows count units.
 
     Languages match exactly, else by their primary subtag ('en' matches 'en-GB'). By default they are the two of the
-    first unit, in order.
+    first unit, in order. Two texts in one language are read where that is given twice, or Paraloom wrote the file.
     """
     units = _Units()
     languages: tuple[str, str] | None = None
@@ -49,8 +50,8 @@ def read(options: ReadOptions) -> Iterator[PairRow]:
             for unit in units.finished:
                 row += 1
                 try:
-                    languages = languages or _languages(options, unit)
-                    src, tgt = (_side(unit, lang) for lang in languages)
+                    languages = languages or _languages(options, unit, units.ours)
+                    src, tgt = _sides(unit, languages)
                 except DataError as error:
                     options.reject(row, error, repr(unit))
                 else:
@@ -61,16 +62,18 @@ def read(options: ReadOptions) -> Iterator[PairRow]:
 def write(batches: Iterable[pa.RecordBatch], target: str) -> int:
     """Write one unit per row, with its pair_id if it has one."""
     rows = 0
-    header = f'creationtool="paraloom" creationtoolversion="{__version__}" segtype="sentence" o-tmf="plain"'
+    header = f'creationtool="{_TOOL}" creationtoolversion="{__version__}" segtype="sentence" o-tmf="plain"'
     with open_write(target) as stream:
         stream.write(
             '<?xml version="1.0" encoding="UTF-8"?>\n<tmx version="1.4">\n'
             f'<header {header} adminlang="en" srclang="*all*" datatype="plaintext"/>\n<body>\n'.encode()
         )
         for batch in batches:
-            for unit in batch.select(_columns(batch)).to_pylist():
+            names = _columns(batch)
+            columns = [text_column(batch.column(name)).to_pylist() for name in names]
+            for values in zip(*columns, strict=True):
                 rows += 1
-                stream.write(_unit(unit, target, rows).encode())
+                stream.write(_unit(dict(zip(names, values, strict=True)), target, rows).encode())
         stream.write(b"</body>\n</tmx>\n")
     return rows
 
@@ -80,6 +83,7 @@ class _Units:
 
     def __init__(self) -> None:
         self.finished: list[list[tuple[str, str]]] = []
+        self.ours = False  # Written by Paraloom, whose paraphrases are units of one language
         self._unit: list[tuple[str, str]] = []
         self._lang = ""
         self._text: list[str] | None = None
@@ -95,6 +99,8 @@ class _Units:
     def _start(self, name: str, attributes: Mapping[str, str]) -> None:
         if name == "tu":
             self._unit = []
+        elif name == "header":
+            self.ours = attributes.get("creationtool") == _TOOL
         elif name == "tuv":
             self._lang = attributes.get("xml:lang") or attributes.get("lang") or ""
         elif name == "seg":
@@ -122,12 +128,14 @@ class _Units:
         )
 
 
-def _languages(options: ReadOptions, unit: list[tuple[str, str]]) -> tuple[str, str]:
+def _languages(options: ReadOptions, unit: list[tuple[str, str]], ours: bool) -> tuple[str, str]:
     """The two languages to read, decided at the first unit."""
     present = list(dict.fromkeys(lang for lang, _ in unit if lang))
     src, tgt = options.src_lang, options.tgt_lang
     if src and tgt:
         return src, tgt
+    if ours and present and [lang for lang, _ in unit] == 2 * present:
+        return src or present[0], tgt or present[0]
     if len(present) < 2:
         raise _too_few_languages(unit)
     known = src or tgt
@@ -156,16 +164,23 @@ def _same(a: str, b: str) -> bool:
     return re.split("[-_]", a.lower())[0] == re.split("[-_]", b.lower())[0]
 
 
-def _side(unit: list[tuple[str, str]], lang: str) -> str:
+def _sides(unit: list[tuple[str, str]], languages: tuple[str, str]) -> tuple[str, str]:
+    """The texts in both languages; in one language twice the two texts in it, as units of paraphrases have them."""
+    src, tgt = (_texts(unit, lang, 1 + (languages[0] == languages[1])) for lang in languages)
+    return src[0], tgt[-1]
+
+
+def _texts(unit: list[tuple[str, str]], lang: str, count: int) -> list[str]:
     texts = [text for tag, text in unit if tag.lower() == lang.lower()]
     texts = texts or [text for tag, text in unit if _same(tag, lang)]
-    if len(texts) != 1:
+    if len(texts) != count:
         tags = ", ".join(tag or "no language" for tag, _ in unit) or "none"
         raise DataError(
-            f"expected one text in '{lang}' in the unit, got {len(texts)}; its languages are {tags}",
+            f"expected {'one text' if count == 1 else 'two texts'} in '{lang}' in the unit, got {len(texts)}; "
+            f"its languages are {tags}",
             remedy="Give the full tag (such as en-GB), or remove the unit.",
         )
-    return texts[0]
+    return texts
 
 
 def _columns(batch: pa.RecordBatch) -> list[str]:
@@ -173,16 +188,17 @@ def _columns(batch: pa.RecordBatch) -> list[str]:
 
 
 def _unit(unit: Mapping[str, str | None], target: str, row: int) -> str:
-    sides = []
-    for side in ("src", "tgt"):
-        text = unit[side] or ""
-        if bad := _NOT_XML.search(text):
+    for column, value in unit.items():
+        if bad := _NOT_XML.search(value or ""):
             raise DataError(
-                f"'{side}' has U+{ord(bad[0]):04X}, which XML cannot represent",
+                f"'{column}' has U+{ord(bad[0]):04X}, which XML cannot represent",
                 file=target,
                 row=row,
                 remedy="Normalize the text first, or write .jsonl or .parquet.",
             )
+    sides = []
+    for side in ("src", "tgt"):
+        text = unit[side] or ""
         lang = quoteattr(unit.get(f"{side}_lang") or "und")
         # A bare carriage return would be read back as a line feed.
         sides.append(f"<tuv xml:lang={lang}><seg>{escape(text, {chr(13): '&#13;'})}</seg></tuv>")

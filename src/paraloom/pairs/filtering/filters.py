@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -190,17 +191,22 @@ def best_of_sources(criteria: Criteria, batches: Iterable[pa.RecordBatch]) -> Bo
         return None
     condition_only = Criteria(where=criteria.where)
     sources, values, last, count = [np.zeros(0, np.int64)], [np.zeros(0)], None, 0
+    first_rows = [np.zeros(0, np.uint64)]
     for batch in batches:
         ids = pc.fill_null(batch.column("pair_id"), "")
         new = np.ones(len(ids), np.int64)
         new[1:] = pc.not_equal(ids[1:], ids[:-1]).to_numpy(zero_copy_only=False)
         if len(ids):
             new[0], last = ids[0].as_py() != last, ids[-1].as_py()
+        first_rows.append(row_hashes(batch.filter(pa.array(new.astype(bool))), ["pair_id"], 0))
         sources.append(count + np.cumsum(new))
         count += int(new.sum())
         value = score_values(batch, criteria.by)
         kept = select(condition_only, batch).column("keep").to_numpy(zero_copy_only=False)
         values.append(np.where(kept & ~np.isnan(value), -value if criteria.prefers_highest() else value, np.inf))
+    if apart := count - len(np.unique(np.concatenate(first_rows))):
+        text = "the rows of one pair_id do not follow each other, and count as several sources"
+        warnings.warn(f"{text}, {apart:,} too many: sort by pair_id for the best of each", stacklevel=2)
     source, rank_by = np.concatenate(sources), np.concatenate(values)
     order = np.lexsort((rank_by, source))
     starts = np.flatnonzero(np.diff(source[order], prepend=0))
