@@ -27,19 +27,12 @@ _EDGE = 4
 
 @dataclass(frozen=True, eq=False)
 class Band:
-    """The boundaries that a search visits; boundary (i, j) means that i source and j target sentences are aligned.
+    """The boundaries that a search visits; boundary (i, j) means that i source and j target sentences are aligned."""
 
-    Args:
-        lows: First target boundary of each source boundary, int64 (sources + 1,), never falling.
-        width: Target boundaries in each row: row i holds lows[i] … lows[i] + width − 1.
-        sources: Number of source sentences.
-        targets: Number of target sentences.
-    """
-
-    lows: Ints
-    width: int
-    sources: int
-    targets: int
+    lows: Ints  # First target boundary of each source boundary, int64 (sources + 1,), never falling
+    width: int  # Target boundaries in each row: row i holds lows[i] … lows[i] + width − 1
+    sources: int  # Number of source sentences
+    targets: int  # Number of target sentences
 
     @property
     def is_full(self) -> bool:

@@ -134,21 +134,14 @@ def evaluate_translation_files(hypotheses: str | Path, references: str | Path) -
 
 @dataclass(frozen=True)
 class TranslatorResult(EvaluationResult):
-    """What `evaluate_translator` returns.
+    """What `evaluate_translator` returns."""
 
-    Args:
-        translation: BLEU and chrF.
-        costs: Costs of the translations, in nats per token.
-        development_costs: Those of the translator's development text; None if its folder does not have them.
-        failed: Sentences that a language model did not translate; their translations count as empty.
-        near_training: How much of the text is near the translator's training text; 'unknown' if
-            `decontaminate` did not record it.
-    """
-
-    translation: TranslationResult
-    costs: CostDistribution
+    translation: TranslationResult  # BLEU and chrF
+    costs: CostDistribution  # Costs of the translations, in nats per token
+    # Those of the translator's development text; None if its folder does not have them.
     development_costs: CostDistribution | None
-    failed: int = 0
+    failed: int = 0  # Sentences that a language model did not translate; their translations count as empty
+    # How much of the text is near the translator's training text; 'unknown' if `decontaminate` did not record it.
     near_training: str = "unknown"
 
     def to_dict(self) -> dict[str, Any]:

@@ -32,23 +32,14 @@ MARKS_LOST = "code, a link or emphasis would be lost"
 
 @dataclass(frozen=True)
 class RewrittenRecords(ResultRecord):
-    """What became of the texts in records.
+    """What became of the texts in records."""
 
-    Args:
-        rows: Rows that were written; every row that could be read.
-        unreadable: Rows that could not be read.
-        texts: Texts at the path.
-        segments: Sentences in them, code, and places without a text.
-        replaced: Sentences that were replaced.
-        unchanged: Why others were left as they are, and how many of them.
-    """
-
-    rows: int
-    unreadable: int
-    texts: int
-    segments: int
-    replaced: int
-    unchanged: dict[str, int]
+    rows: int  # Rows that were written; every row that could be read
+    unreadable: int  # Rows that could not be read
+    texts: int  # Texts at the path
+    segments: int  # Sentences in them, code, and places without a text
+    replaced: int  # Sentences that were replaced
+    unchanged: dict[str, int]  # Why others were left as they are, and how many of them
 
     def format(self) -> str:
         """The counts in words.

@@ -30,17 +30,11 @@ _LOOKED_AT = 100  # Records of a file without types, before any work
 
 @dataclass(frozen=True)
 class ScoredRecords(ResultRecord):
-    """What was scored in records.
+    """What was scored in records."""
 
-    Args:
-        rows: Rows that were written.
-        pairs: Places for a pair in them.
-        scored: Pairs with a text on both sides; the scores of others are null.
-    """
-
-    rows: int
-    pairs: int
-    scored: int
+    rows: int  # Rows that were written
+    pairs: int  # Places for a pair in them
+    scored: int  # Pairs with a text on both sides; the scores of others are null
 
     def format(self) -> str:
         """The counts in a line."""

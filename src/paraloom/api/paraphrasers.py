@@ -152,19 +152,12 @@ class TemplateCount(ResultRecord):
 
 @dataclass(frozen=True)
 class TemplateCounts(ResultRecord):
-    """The commonest templates, and SCPN's ten that are not among them.
+    """The commonest templates, and SCPN's ten that are not among them."""
 
-    Args:
-        pairs: Pairs with a tree.
-        distinct: Distinct templates.
-        templates: The commonest ones.
-        scpn: The others of SCPN's ten, with their counts, which may be 0.
-    """
-
-    pairs: int
-    distinct: int
-    templates: tuple[TemplateCount, ...]
-    scpn: tuple[TemplateCount, ...]
+    pairs: int  # Pairs with a tree
+    distinct: int  # Distinct templates
+    templates: tuple[TemplateCount, ...]  # The commonest ones
+    scpn: tuple[TemplateCount, ...]  # The others of SCPN's ten, with their counts, which may be 0
 
     def format(self) -> str:
         """A line for each template: count, share, whether SCPN has it (*), the template, an example."""

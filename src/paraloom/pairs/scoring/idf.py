@@ -37,20 +37,13 @@ class DocumentFrequencies:
     The IDF of a word is ln(sentences / count), in nats; an unknown word counts as `unseen`. Words are runs of letters,
     marks and digits with a letter among them, in lower case: "don't" is "don" and "t", as in lists of words, and
     neither punctuation nor numbers are words.
-
-    Args:
-        words: Ids of the words, uint64 `(v,)`, ascending.
-        counts: Sentences that contain each word, int64 `(v,)`, 1 or more.
-        sentences: Number of sentences.
-        digest: Digest of the file that the table was loaded from.
-        unseen: Count of a word that the table does not have.
     """
 
-    words: Ids
-    counts: Ints
-    sentences: int
-    digest: str = ""
-    unseen: int = 1
+    words: Ids  # Ids of the words, uint64 `(v,)`, ascending
+    counts: Ints  # Sentences that contain each word, int64 `(v,)`, 1 or more
+    sentences: int  # Number of sentences
+    digest: str = ""  # Digest of the file that the table was loaded from
+    unseen: int = 1  # Count of a word that the table does not have
 
     @property
     def signature(self) -> str:

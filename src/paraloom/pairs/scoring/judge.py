@@ -24,19 +24,12 @@ SAME, FORWARD, BACKWARD = "same", "forward", "backward"
 
 @dataclass(frozen=True, eq=False)
 class Judge:
-    """A judge of meaning: calibrated probabilities for an ordered pair of texts.
+    """A judge of meaning: calibrated probabilities for an ordered pair of texts."""
 
-    Args:
-        encoder: The cross-encoder.
-        labels: Names of its outputs.
-        slopes: float64 `(outputs,)`, by which logits are multiplied.
-        shifts: float64 `(outputs,)`, which are added to them then.
-    """
-
-    encoder: CrossEncoder
-    labels: tuple[str, ...]
-    slopes: Floats
-    shifts: Floats
+    encoder: CrossEncoder  # The cross-encoder
+    labels: tuple[str, ...]  # Names of its outputs
+    slopes: Floats  # float64 `(outputs,)`, by which logits are multiplied
+    shifts: Floats  # float64 `(outputs,)`, which are added to them then
 
     @property
     def signature(self) -> str:

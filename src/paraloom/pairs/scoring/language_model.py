@@ -29,22 +29,15 @@ UNKNOWN = ("<unk>", "<UNK>")
 
 @dataclass(frozen=True, eq=False)
 class NgramModel:
-    """A back-off n-gram model of lower-cased words.
+    """A back-off n-gram model of lower-cased words."""
 
-    Args:
-        keys: Ids of the n-grams of all orders, uint64 `(g,)`: the id of the word for a unigram, else the id that
-            `paraloom.text.ngrams.ngrams` gives.
-        logprobs: log10 probabilities, float32 `(g,)`.
-        backoffs: log10 back-off weights, float32 `(g,)`; 0 for an n-gram that begins no longer one.
-        order: Maximum order of the n-grams.
-        digest: Digest of the file that the model was loaded from.
-    """
-
+    # Ids of the n-grams of all orders, uint64 `(g,)`: the id of the word for a unigram, else the id that
+    # `paraloom.text.ngrams.ngrams` gives.
     keys: Ids
-    logprobs: Float32s
-    backoffs: Float32s
-    order: int
-    digest: str = ""
+    logprobs: Float32s  # log10 probabilities, float32 `(g,)`
+    backoffs: Float32s  # log10 back-off weights, float32 `(g,)`; 0 for an n-gram that begins no longer one
+    order: int  # Maximum order of the n-grams
+    digest: str = ""  # Digest of the file that the model was loaded from
 
     @property
     def units(self) -> str:
