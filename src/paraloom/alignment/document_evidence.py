@@ -161,11 +161,7 @@ def topic_unit_vectors(source: Documents, target: Documents, lexicons: Lexicons,
 
 
 def multinews_scores(source: Documents, target: Documents, pairs: CandidatePairs) -> dict[str, Floats]:
-    """The scores S, W and N of MultiNews, whose sum is its A.
-
-    Reference:
-        MNEWS §4.
-    """
+    """The scores S, W and N of MultiNews, whose sum is its A (MNEWS §4)."""
     words = source.words.lengths[pairs.sources], target.words.lengths[pairs.targets]
     ratio = float(target.words.lengths.sum()) / max(1.0, float(source.words.lengths.sum()))
     columns = np.unique(np.concatenate([source.entities.ids, target.entities.ids]))

@@ -204,11 +204,7 @@ def entropy(counts: npt.NDArray[np.integer]) -> Estimate:
 
 
 def wilson_interval(successes: float, n: int) -> tuple[float, float]:
-    """Compute the 95 % interval of a proportion, which stays within 0 and 1.
-
-    Reference:
-        Wilson 1927.
-    """
+    """Compute the 95 % interval of a proportion, which stays within 0 and 1 (Wilson 1927)."""
     share, z = successes / n, Z_95
     center = (share + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))

@@ -64,11 +64,7 @@ def normalize_for_subwords(texts: Texts) -> list[str]:
 
 
 def train_subwords(lines: Iterable[str], size: int, seed: int = 1) -> bytes:
-    """Train a unigram model; the same lines give the same bytes.
-
-    Reference:
-        Kudo 2018, "Subword Regularization".
-    """
+    """Train a unigram model; the same lines give the same bytes (Kudo 2018, "Subword Regularization")."""
     import sentencepiece
 
     sentencepiece.set_random_generator_seed(seed)

@@ -62,11 +62,7 @@ def kernel(
     pairs: npt.ArrayLike | None = None,
     normalize: bool = True,
 ) -> Floats:
-    """Compute the kernel of pairs of trees: K(x, y) / √(K(x, x) K(y, y)).
-
-    Reference:
-        Moschitti 2006; see `TreeKernel`.
-    """
+    """Compute the kernel of pairs of trees: K(x, y) / √(K(x, x) K(y, y)) (Moschitti 2006; see `TreeKernel`)."""
     setting = TreeKernel(setting) if isinstance(setting, str) else setting
     if a.leaves != b.leaves:
         raise ConfigError(f"trees with leaves '{a.leaves}' and '{b.leaves}' cannot be compared")
