@@ -2,8 +2,8 @@
 
     paraloom quickstart quickstart && python benchmarks/pages.py quickstart
 
-Each page is opened on a desktop (1280 × 900) and a phone (390 × 844), light and dark. `--pictures docs/_static` renews the
-pictures of the docs; each has the heading of its page as the title in its file, which a test compares with the docs.
+Each page is opened on a desktop (1280 × 900) and a phone (390 × 844), light and dark. `--pictures docs/_static` renews
+the pictures of the docs; the title in a picture's file is the heading of its page, which a test compares with the docs.
 """
 
 from __future__ import annotations

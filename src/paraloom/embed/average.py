@@ -16,8 +16,7 @@ import pyarrow as pa
 
 from paraloom.core.array_types import Bools, Float32s
 from paraloom.core.digests import signature
-from paraloom.core.errors import ConfigError, DataError
-from paraloom.core.protocols import EncoderLike
+from paraloom.core.errors import ConfigError
 from paraloom.embed import average_kernels
 from paraloom.embed.spec import Spec
 from paraloom.embed.vocabulary import Vocabulary
@@ -196,15 +195,6 @@ class SentenceEncoder:
                 stacklevel=2,
             )
         return vectors
-
-
-def pairwise_similarity(encoder: EncoderLike, a: Sequence[str], b: Sequence[str]) -> Vectors:
-    """Cosine of each sentence with the sentence at the same position in another list."""
-    x, y = normalize_vectors(encoder.encode(a)), normalize_vectors(encoder.encode(b))
-    if len(x) != len(y):
-        raise DataError(f"expected two lists of the same length, got {len(x)} and {len(y)} sentences")
-    cosines: Vectors = np.einsum("nd,nd->n", x, y)
-    return cosines
 
 
 def normalize_vectors(vectors: Vectors) -> Vectors:

@@ -232,7 +232,9 @@ def _table_records(
             yield Record(row, dict(zip(names, fields, strict=True)))
         elif any(field.strip() for field in fields):
             remedy = "Put texts with a comma or a semicolon in quotation marks."
-            refuse(row, DataError(f"expected {len(names)} fields, got {len(fields)}", remedy=remedy), ",".join(fields))
+            if record_format(path) == ".tsv":
+                remedy = "Look for a missing or a superfluous tab."
+            refuse(row, DataError(f"expected {len(names)} fields, got {len(fields)}", remedy=remedy), "\t".join(fields))
 
 
 def _batches(records: Iterable[Mapping[str, object]], schema: pa.Schema, path: str | Path) -> Iterator[pa.RecordBatch]:
