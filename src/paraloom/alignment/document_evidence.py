@@ -65,10 +65,7 @@ def word_vectors(source: Documents, target: Documents, lexicons: Lexicons) -> Do
 
 
 def image_vectors(source: Documents, target: Documents) -> DocumentVectors:
-    """Vectors whose product is the cosine of the images, weighted by inverse document frequency.
-
-    `images.group_images` decides which images are the same.  A document without images has an empty row.
-    """
+    """Vectors whose product is the cosine of the images, weighted by their inverse document frequency."""
     from scipy import sparse
 
     numbers = group_images(image for side in (source, target) for images in side.images for image in images)
@@ -89,12 +86,7 @@ def address_vectors(source: Documents, target: Documents) -> DocumentVectors | N
 
 
 def link_vectors(source: Documents, target: Documents) -> DocumentVectors | None:
-    """As `address_vectors`, of the pages that two documents link to.
-
-    Reference:
-        Buck and Koehn 2016, Findings of the WMT 2016 Bilingual Document Alignment Shared Task (systems with addresses
-        and links).
-    """
+    """As `address_vectors`, of the pages that two documents link to (Buck and Koehn 2016, WMT 2016)."""
     return _token_vectors(source.links, target.links)
 
 
@@ -115,10 +107,7 @@ def _weighted(source: Matrix, target: Matrix) -> DocumentVectors:
 
 
 def encoder_vectors(source: Documents, target: Documents) -> DenseVectors | None:
-    """Unit vectors whose product is the cosine under an encoder of both languages, -1 to 1; None without one.
-
-    What all documents of a side have in common is removed: their mean is subtracted.
-    """
+    """Unit vectors, less the mean of their side, whose product is the cosine under an encoder; None without one."""
     if source.vectors is None or target.vectors is None or not (len(source) and len(target)):
         return None
     sides = []

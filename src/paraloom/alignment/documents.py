@@ -216,10 +216,7 @@ def _as_documents(documents: Documents | Sequence[str]) -> Documents:
 def _training_pairs(
     source: Documents, target: Documents, pairs: CandidatePairs, chosen: Ints, lead: Floats, max_pairs: int
 ) -> list[TextPair]:
-    """The texts of pairs to learn from: of the more certain half those that share the fewest words.
-
-    Untranslated text makes a pair certain and teaches nothing.
-    """
+    """Of the surer half the pairs that share the fewest words: untranslated text is sure and teaches nothing."""
     counts = source.paragraph_counts[pairs.sources[chosen]], target.paragraph_counts[pairs.targets[chosen]]
     suitable = (np.minimum(*counts) >= _MIN_PARAGRAPHS) & (np.maximum(*counts) <= _MAX_PARAGRAPHS) & (lead > 0)
     if not suitable.any():

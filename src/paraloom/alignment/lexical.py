@@ -31,10 +31,7 @@ _SYLLABIC = r"^[\p{Hangul}\p{Han}\p{Hiragana}\p{Katakana}]"
 
 
 def word_prefixes(texts: Texts) -> TokenLists:
-    """The first four characters of each word (two of syllabic or ideographic scripts), as token ids.
-
-    Inflected names, loan words and words with OCR errors often still share a prefix.
-    """
+    """First four characters of each word (two of syllabic scripts), which inflected names share, as ids."""
     lists = token_strings(texts)
     words = lists.values
     prefixes = pc.if_else(

@@ -70,10 +70,7 @@ def best_alignment(
     radius: int,
     breaks: tuple[Floats, Floats] | None = None,
 ) -> Alignment:
-    """Find the beads within a band whose evidence and priors have the highest sum.
-
-    Time and memory grow with sources × width of the band.
-    """
+    """Find the beads within a band whose evidence and priors have the highest sum, in time sources × its width."""
     max_radius = radius * _MAX_WIDENING
     breaks = breaks or (np.zeros(sources + 1), np.zeros(targets + 1))
     while True:

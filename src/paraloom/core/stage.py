@@ -114,11 +114,7 @@ class Stage(Config):
         return ()
 
     def with_references(self, references: Mapping[str, str | Path]) -> Stage:
-        """This stage with names and paths in place of what it refers to, by the keys of `refs`.
-
-        Args:
-            references: Key → name of an earlier stage, or path.
-        """
+        """This stage with names and paths in place of what it refers to, by the keys of `refs`."""
         values: dict[str, Any] = {}
         for name in self.inputs:
             value = getattr(self, name)
@@ -236,11 +232,7 @@ class Map(Stage):
         return {}
 
     def final_figures(self, context: StageContext) -> Mapping[str, Json]:
-        """Figures for run.json that are known when all rows are processed, such as what was paid for.
-
-        Args:
-            context: Seed, inputs and the survey.
-        """
+        """Figures for run.json that are known when all rows are processed, such as what was paid for."""
         return {}
 
     def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:

@@ -108,11 +108,7 @@ class Ratio(Sums):
         return cls(len(y), float(y.sum()), float(x.sum()), float(y @ y), float(y @ x), float(x @ x))
 
     def estimate(self) -> Estimate:
-        """The ratio with its interval for independent clusters; NaN where the denominator is 0.
-
-        Reference:
-            Cochran 1977, "Sampling Techniques", §6.3.
-        """
+        """The ratio with its interval for independent clusters (Cochran 1977, §6.3); NaN where the denominator is 0."""
         if not self.under:
             return Estimate(math.nan, math.nan, math.nan)
         value, half = self.over / self.under, math.nan
@@ -162,11 +158,7 @@ Mergeable = TypeVar("Mergeable")
 
 
 def merge_all(parts: Iterable[Mergeable], empty: Mergeable) -> Mergeable:
-    """Add up statistics, in order.
-
-    Each part takes part in log n additions instead of n, which matters for sums that grow with what they sum, such as
-    vocabularies.
-    """
+    """Add up statistics, each part in log n additions: what they sum, such as vocabularies, grows."""
     # As a binary counter: sums of 1, 2, 4 … parts, at most one of each, the larger ones first.
     sums: list[tuple[int, Mergeable]] = []
     for part in parts:
@@ -212,11 +204,7 @@ def wilson_interval(successes: float, n: int) -> tuple[float, float]:
 
 
 def paired_difference(both: int, first: int, second: int, neither: int) -> Estimate:
-    """Estimate the difference of two proportions of the same items, the second minus the first.
-
-    Reference:
-        Newcombe 1998, Statistics in Medicine 17:2635, method 10.
-    """
+    """Estimate the second of two proportions of the same items minus the first (Newcombe 1998, method 10)."""
     n = both + first + second + neither
     before, after = (both + first) / n, (both + second) / n
     before_low, before_high = wilson_interval(both + first, n)
@@ -236,12 +224,7 @@ def paired_difference(both: int, first: int, second: int, neither: int) -> Estim
 
 
 def welch_interval(a: npt.ArrayLike, b: npt.ArrayLike) -> Estimate:
-    """The difference of the means of two samples, `a` minus `b`, with Welch's interval for unequal variances.
-
-    Reference:
-        Welch 1947, "The generalization of 'Student's' problem when several different population variances are
-        involved".
-    """
+    """The difference of two means, `a` minus `b`, with an interval for unequal variances (Welch 1947)."""
     x, y = np.asarray(a, np.float64), np.asarray(b, np.float64)
     errors = float(x.var(ddof=1)) / len(x), float(y.var(ddof=1)) / len(y)
     value, both = float(x.mean() - y.mean()), sum(errors)

@@ -87,10 +87,7 @@ def read_schema(path: str | Path) -> pa.Schema | None:
 
 
 def with_columns(schema: pa.Schema, types: Mapping[str, pa.DataType]) -> pa.Schema:
-    """A schema with further columns, which the metadata of the datasets library know, too: it refuses others.
-
-    With lists the metadata go: versions of the library have different names for them.
-    """
+    """A schema with further columns, which its metadata of the datasets library know, too, or else are dropped."""
     for name, kind in types.items():
         schema = schema.append(pa.field(name, kind))
     metadata = dict(schema.metadata or {})

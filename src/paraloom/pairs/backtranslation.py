@@ -33,11 +33,7 @@ def backtranslate(
     seed: int = 0,
     method: str = "",
 ) -> pa.RecordBatch:
-    """Translate one side of a bitext, and pair the other side, the reference, with the translations.
-
-    Reference:
-        Wieting, Mallinson, Gimpel 2017 (W17), §3.
-    """
+    """Translate one side of a bitext, and pair the other side, the reference, with the translations (W17 §3)."""
     require(batch.schema, PAIRS)
     sentences = pc.fill_null(batch.column(side), "").to_pylist()
     variants = translator.translate(sentences, seed=seed)

@@ -22,10 +22,7 @@ WITH_PIVOT = pa.schema([*PAIRS, pa.field("pivot", pa.string()), pa.field("pivot_
 def common_translations(
     shards: Sequence[Path], *, side: str = "tgt", max_pairs: int = 1, limit: int = 0
 ) -> Iterator[pa.RecordBatch]:
-    """Pair the sentences of one side of a bitext that have the same counterpart.
-
-    Memory is bounded: DuckDB groups the shards, on disk if needed.
-    """
+    """Pair the sentences of one side of a bitext that have the same counterpart, in bounded memory (DuckDB)."""
     text, pivot = ("tgt", "src") if side == "tgt" else ("src", "tgt")
     rows: list[dict[str, str]] = []
     count = 0

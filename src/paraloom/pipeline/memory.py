@@ -27,10 +27,7 @@ def restart_peak() -> None:
 
 
 def memory_in_use() -> int:
-    """Resident memory of this process and of all that it started, in bytes; pages that they share count for each.
-
-    Without /proc, as on macOS: the peak of this process alone.
-    """
+    """Resident bytes of this process and all that it started; without /proc, as on macOS, its own peak."""
     total, waiting = 0, ["self"]
     while waiting:
         process = Path("/proc", waiting.pop())

@@ -19,11 +19,7 @@ Points: TypeAlias = tuple[Int32s, Ints]
 
 
 def chrf_from_points(translations: Points, references: Points) -> Float32s:
-    """Compute chrF2 of each text against its reference.
-
-    Reference:
-        Popović 2015, "chrF: character n-gram F-score for automatic MT evaluation".
-    """
+    """Compute chrF2 (Popović 2015) of each text against its reference."""
     (ours, our_offsets), (theirs, their_offsets) = (
         visible(*side, white_table()) for side in (translations, references)
     )

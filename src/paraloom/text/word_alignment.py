@@ -30,11 +30,7 @@ class WordAlignmentConfig:
 
 
 def align_words(a: TokenLists, b: TokenLists, config: WordAlignmentConfig | None = None) -> tuple[Words, Words]:
-    """Align the words of n sentence pairs in both directions.
-
-    Reference:
-        Dyer, Chahuneau, Smith 2013, "A simple, fast, and effective reparameterization of IBM model 2".
-    """
+    """Align the words of n sentence pairs in both directions, as fast_align does (Dyer, Chahuneau, Smith 2013)."""
     return word_links(a, b, config), word_links(b, a, config)
 
 

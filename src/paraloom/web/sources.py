@@ -210,10 +210,7 @@ def without_nan(values: pa.Array) -> pa.Array:
 
 
 def _text_columns(source: RowSource) -> list[str] | None:
-    """The columns of a .tsv with a header or of a .jsonl, None for a file that `read_pairs` reads.
-
-    Other than there, all columns of the table are kept.
-    """
+    """The columns of a .tsv with a header or a .jsonl, all kept; None for a file that `read_pairs` reads."""
     path = source.path
     suffix = without_compression(path).suffix
     if suffix not in (".tsv", ".jsonl") or not path.is_file():

@@ -152,11 +152,7 @@ def fit_judge(
 
 
 def calibrated(logits: npt.NDArray[np.floating], labels: npt.NDArray[np.uint8]) -> tuple[float, float]:
-    """Slope and shift of logits that give the likeliest probabilities, with a weak pull to 1 and 0.
-
-    Reference:
-        Platt 1999, with targets that are not quite 0 and 1.
-    """
+    """Slope and shift of logits that give the likeliest probabilities, with a weak pull to 1 and 0 (Platt 1999)."""
     from scipy.optimize import minimize
 
     known = labels != UNKNOWN

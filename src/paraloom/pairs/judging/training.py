@@ -110,10 +110,7 @@ def train(
     *,
     soft: Float32s | None = None,
 ) -> float:
-    """Train a network in position; returns the mean loss of the last tenth of the steps.
-
-    `soft` has the logits of a larger judge `(n, outputs)` for the pairs as they are.
-    """
+    """Train a network in place, also on a larger judge's logits `soft`; returns the mean loss of the last steps."""
     device = next(network.parameters()).device
     random = np.random.default_rng(config.seed)
     torch.manual_seed(config.seed)

@@ -64,10 +64,7 @@ class Judge:
         return self.probabilities(firsts, seconds)[:, self.labels.index(SAME)]
 
     def probabilities(self, firsts: Sequence[str], seconds: Sequence[str]) -> Float32s:
-        """Probability of each output for n ordered pairs, float32 `(n, outputs)`; NaN where a text is empty.
-
-        Texts that are too long are matched sentence by sentence; the values are the lowest of these.
-        """
+        """Probabilities, float32 `(n, outputs)`: of long texts the lowest of their parts; NaN of empty ones."""
         pairs = list(zip(firsts, seconds, strict=True))
         parts = {
             pair: windows(*pair) if self._is_cut(*pair) else [pair]

@@ -107,10 +107,7 @@ class WittenBellModel:
 
 
 def train_witten_bell(batches: Iterable[Texts], *, units: Units = "characters", order: int = 0) -> WittenBellModel:
-    """Train an interpolated n-gram model on sentences; nothing is pruned.
-
-    Memory grows with the number of different n-grams: some 100 bytes for each.
-    """
+    """Train an interpolated n-gram model on sentences, unpruned; some 100 bytes for each different n-gram."""
     order = order or ORDERS[units]
     symbols = np.empty(0, np.uint64)
     ngrams, counts = np.zeros(16, np.uint64), np.zeros(16, np.int64)
