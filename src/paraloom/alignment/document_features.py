@@ -193,10 +193,7 @@ def split_paragraphs(text: str) -> list[str]:
 
 
 def entities(text: str) -> list[str]:
-    """Names, numbers and addresses of a text, recognized by their spelling in any language.
-
-    In a text that is not in Latin script, every word in Latin letters is a name.
-    """
+    """Names, numbers and addresses by spelling; in another script every word in Latin letters is a name."""
     addresses = _ADDRESS.findall(text)
     rest = _ADDRESS.sub(" ", text)
     is_latin = len(_OTHER_LETTER.findall(rest)) * 4 <= len(rest)

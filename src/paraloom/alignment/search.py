@@ -152,11 +152,7 @@ def path_from_anchors(anchors: Sequence[tuple[Ints, Ints, Floats]], sources: int
 
 
 def _agree(rows: Ints, columns: Ints) -> Bools:
-    """Flags of the anchors of a chain that have others near the same line.
-
-    One alone is a word that is rare by chance, and bends the path where true anchors are few. Beside a missing passage,
-    the anchors of the same side of it agree.
-    """
+    """Flags of the anchors with others near the same line: one alone is rare by chance, and bends the path."""
     if len(rows) <= _NEIGHBORS:
         return np.ones(len(rows), np.bool_)
     votes = np.zeros(len(rows), np.int64)

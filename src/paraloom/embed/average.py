@@ -163,11 +163,7 @@ class SentenceEncoder:
         return signature("encoder", spec=self.spec, dimension=self.dimension, vectors=state.hexdigest()[:12])
 
     def encode(self, sentences: Sequence[str] | pa.Array) -> Vectors:
-        """Encode sentences.
-
-        A part that knows no token of a sentence leaves its columns 0. Sentences of which no part knows a token have the
-        zero vector; one warning gives their number.
-        """
+        """Encode sentences; a part that knows no token leaves its columns 0, and one warning counts zero vectors."""
         vectors = np.zeros((len(sentences), self.dimension), np.float32)
         known = np.zeros(len(sentences), np.bool_)
         columns = self.spec.columns(self.part_dimension)

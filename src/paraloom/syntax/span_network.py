@@ -42,11 +42,7 @@ class SpanNetwork:
     tensors: Mapping[str, npt.NDArray[np.generic]]
 
     def score(self, sentences: Sequence[WordFeatures]) -> Iterator[tuple[Matrix, Matrix]]:
-        """Score the words and spans of sentences.
-
-        The scores of a sentence are the same bytes whatever the other sentences are. Sentences of similar length side
-        by side are read the fastest.
-        """
+        """Score words and spans; the same bytes whatever else is in the call, fastest in the order of lengths."""
         for start in range(0, len(sentences), COLUMNS):
             yield from self._score_block(sentences[start : start + COLUMNS])
 

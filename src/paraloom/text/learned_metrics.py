@@ -69,10 +69,7 @@ class Comet:
 
     @classmethod
     def load(cls, folder: str | Path) -> Comet:
-        """Load a model from its folder: hparams.yaml, the checkpoint, config.json and tokenizer of its encoder.
-
-        Nothing is downloaded, and nothing but tensors is read from the checkpoint.
-        """
+        """Load a model from its folder; nothing is downloaded, and nothing but tensors read from the checkpoint."""
         folder = Path(folder)
         auto = _transformers()
         hparams = _read_hparams(folder)

@@ -21,11 +21,7 @@ _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 
 
 def read(options: ReadOptions) -> Iterator[PairRow]:
-    """Read one pair per translation unit; rows count units.
-
-    Languages match exactly, else by their primary subtag ('en' matches 'en-GB'). By default they are the two of the
-    first unit, in order.
-    """
+    """Read one pair per translation unit, a row each; by default the first one's languages ('en' matches 'en-GB')."""
     units = _Units()
     languages: tuple[str, str] | None = None
     row = 0

@@ -57,13 +57,7 @@ class DocumentFrequencies:
         return np.log(self.sentences / self.counts)
 
     def mean_idf(self, texts: Texts) -> Float32s:
-        """Compute the mean IDF of the words of each sentence; repeated words count as often as they occur.
-
-        NaN for a sentence without words.
-
-        Reference:
-            Wieting and Gimpel 2018 (PNMT), Table 1; Wieting, Mallinson, Gimpel 2017 (W17), Table 10.
-        """
+        """Mean IDF of each sentence's words, repeated ones each time (PNMT Table 1, W17 Table 10); NaN without."""
         lists = words_with_letters(texts)
         known, positions = find_ids(self.words, lists.ids)
         values = np.where(known, self._idf[positions], np.log(self.sentences / self.unseen))
