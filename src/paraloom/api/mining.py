@@ -150,7 +150,7 @@ def mine_translations(
     check_mining(k=k, threshold=above, retrieval=retrieval, index=index)
     true = None if gold is None else read_gold_rows(gold)
     _check_encoder(encoder)
-    model = open_encoder(encoder, available_threads()) if isinstance(encoder, (str, Path)) else encoder
+    model = open_encoder(encoder, available_threads())
     _check_training(model)
     rejected = RejectedLines(on_error)
     with tempfile.TemporaryDirectory() as folder:

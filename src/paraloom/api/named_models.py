@@ -31,7 +31,7 @@ def named_encoder(
             f"the encoder '{encoder}' does not read {language_name(language)}, the language of the paraphraser",
             remedy=f"Name an encoder of that language with {option}, or none: {option} none.",
         )
-    return open_encoder(encoder) if isinstance(encoder, (str, Path)) else encoder
+    return open_encoder(encoder)
 
 
 def named_judge(judge: str | Path | None, language: str | None = None) -> Judge | None:

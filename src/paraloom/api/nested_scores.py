@@ -20,9 +20,9 @@ from paraloom.io import Corpus
 from paraloom.io.formats.base import ReadOptions, json_values
 from paraloom.io.nested_pairs import record_pairs
 from paraloom.io.records import read_records, read_schema, record_format, with_columns, write_records
+from paraloom.io.tables import files_of_bitext
 from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.shard import OnError
-from paraloom.stages.bitext import files_of_bitext
 from paraloom.stages.scores import Score
 
 _LOOKED_AT = 100  # Records of a file without types, before any work

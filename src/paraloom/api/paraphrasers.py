@@ -17,13 +17,13 @@ from paraloom.core.results import ResultRecord
 from paraloom.core.stage import BATCH_ROWS, Ref, Stage
 from paraloom.io import Corpus
 from paraloom.io.shards import read_rows
+from paraloom.io.tables import columns_of
 from paraloom.paraphrasing.examples import ParsedPair
 from paraloom.paraphrasing.paraphraser import ControlledParaphraser
 from paraloom.paraphrasing.settings import PARAPHRASER_FILE
 from paraloom.paraphrasing.templates import SCPN_TEMPLATES, TemplateTable
 from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.shard import OnError
-from paraloom.stages.bitext import columns_of
 from paraloom.stages.paraphraser_networks import TREE, TREES, parsed_pairs
 from paraloom.stages.paraphrasers import TrainParaphraser, paraphraser_folder, paraphraser_parts
 from paraloom.stages.sentences import ReadSentences

@@ -23,6 +23,7 @@ from paraloom.io import open_write
 from paraloom.io.compression import PIPE, read_raw_lines, without_compression
 from paraloom.io.documents import TEXT, is_document
 from paraloom.io.formats.columns import is_path
+from paraloom.io.tables import check_lines, columns_of_file
 from paraloom.io.texts import is_nested
 from paraloom.mt.endpoint_config import is_endpoint
 from paraloom.paraphrasing.candidates import SelectingParaphraser, candidates_of, combined
@@ -33,7 +34,6 @@ from paraloom.paraphrasing.selection import SelectedParaphrase
 from paraloom.paraphrasing.selection_config import CandidateSelection
 from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.shard import OnError
-from paraloom.stages.bitext import check_lines, columns_of_file
 from paraloom.stages.paraphrasing import (
     Paraphrase,
     check_text_language,

@@ -322,8 +322,10 @@ def _training_sources(
     return listed[0] or listed[1], bool(listed[1])
 
 
-def open_encoder(model: str | Path, threads: int = 1) -> EncoderLike:
-    """Open the model behind an `Encoder`; see `Encoder.load`."""
+def open_encoder(model: EncoderLike | str | Path, threads: int = 1) -> EncoderLike:
+    """Open the model behind an `Encoder`, see `Encoder.load`; one that is open stays as it is."""
+    if not isinstance(model, (str, Path)):
+        return model
     with loading(f"the encoder {model}"):
         return _open(model, threads)
 

@@ -62,18 +62,19 @@ def read_records(path: str | Path, *, header: bool = True, on_bad: BadRecord | N
     elif suffix == ".parquet":
         yield from _parquet_records(path, refuse)
     else:
-        yield from _table_records(_rows(path), path, header, refuse)
+        yield from _table_records(table_rows(path), path, header, refuse)
 
 
 def has_header(path: str | Path, column: str) -> bool:
     """False if a number names a column of a .csv or .tsv, unless it is in the first row: that is a record then."""
     if record_format(path) not in (".csv", ".tsv") or not column.isdecimal():
         return True
-    first = next(_rows(path), None)
+    first = next(table_rows(path), None)
     return isinstance(first, list) and column in map(str.strip, first)
 
 
-def _rows(path: str | Path) -> Iterator[list[str] | BadRow]:
+def table_rows(path: str | Path) -> Iterator[list[str] | BadRow]:
+    """The rows of a .csv or .tsv, a header among them."""
     return csv.read_rows(path) if record_format(path) == ".csv" else _tab_separated(path)
 
 

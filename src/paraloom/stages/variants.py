@@ -24,8 +24,9 @@ from paraloom.io import Corpus
 from paraloom.io.compression import without_compression
 from paraloom.io.records import read_records
 from paraloom.io.shards import read_batches
+from paraloom.io.tables import columns_of_file
 from paraloom.pairs.variants import ORIGINALS, TrainingPairs, training_pairs, variant_rows
-from paraloom.stages.bitext import columns_of_file, held_out
+from paraloom.stages.bitext import held_out
 from paraloom.stages.input_checks import check_translation
 from paraloom.stages.scores import scoring_translator
 

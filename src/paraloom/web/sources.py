@@ -20,8 +20,8 @@ from paraloom.io.compression import without_compression
 from paraloom.io.corpus import DESCRIPTION
 from paraloom.io.records import read_records
 from paraloom.io.shards import is_text, open_shard, read_batches
+from paraloom.io.tables import columns_of_file
 from paraloom.pipeline.splits import FOLDERS
-from paraloom.stages.bitext import columns_of_file
 from paraloom.web.parameters import whole_number
 
 SIDES = (("src", "tgt"), ("text",))
