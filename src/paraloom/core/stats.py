@@ -43,11 +43,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Moments:
-    """Count, mean and sum of squared deviations of numbers; two of them can be added in any grouping.
-
-    Reference:
-        Chan, Golub, LeVeque 1983, "Algorithms for computing the sample variance".
-    """
+    """Count, mean and sum of squared deviations, which add in any grouping (Chan, Golub, LeVeque 1983)."""
 
     count: int = 0
     mean: float = 0.0

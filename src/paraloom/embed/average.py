@@ -128,11 +128,7 @@ def add_mean(rows: Sequence[int], table: npt.NDArray[Any], scales: Vectors, out:
 
 
 class SentenceEncoder:
-    """An encoder composed of parts; `paraloom.Encoder` is its public face.
-
-    `load_encoder` opens one, `train_encoder` and `distill_encoder` train one. Implements
-    `paraloom.core.protocols.EncoderLike`.
-    """
+    """An encoder composed of parts, which `load_encoder` opens; `paraloom.Encoder` is its public face."""
 
     def __init__(
         self, spec: Spec, parts: Mapping[str, Part], threads: int = 1, training: Mapping[str, object] | None = None

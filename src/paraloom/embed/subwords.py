@@ -20,13 +20,7 @@ SPACE = "▁"  # The character that SentencePiece writes for a space
 
 
 class SubwordVocabulary(Vocabulary):
-    """The pieces of a SentencePiece model, piece i in row i; unknown characters map to the unknown piece.
-
-    Texts are normalized and lower-cased first, as for words.
-
-    Reference:
-        Wieting et al. 2021, "Paraphrastic Representations at Scale": averages of SentencePiece embeddings.
-    """
+    """The pieces of a SentencePiece model, piece i in row i, of texts in lower case (Wieting et al. 2021)."""
 
     def __init__(self, model: bytes) -> None:
         import sentencepiece

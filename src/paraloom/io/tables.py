@@ -1,4 +1,4 @@
-"""What files of pairs and tables hold, told from their names, columns and first lines."""
+"""What files of pairs and tables hold, by their names, columns and first lines."""
 
 from __future__ import annotations
 

@@ -44,11 +44,7 @@ _MAX_TOKENS = 1536
 
 @dataclass(frozen=True, eq=False)
 class Comet:
-    """A COMET model: XLM-R, the mixture of its layers, and a feed-forward estimator of the quality of a translation.
-
-    Reference:
-        Rei, Stewart, Farinha, Lavie 2020, "COMET: A Neural Framework for MT Evaluation"; Rei et al. 2022, "CometKiwi".
-    """
+    """A COMET model (Rei et al. 2020, 2022): XLM-R, the mixture of its layers, and a feed-forward estimator."""
 
     kind: str
     hparams: dict[str, Any]
@@ -192,12 +188,7 @@ class Comet:
 
 @dataclass(frozen=True, eq=False)
 class MetricX:
-    """MetricX-24 without references: an mT5 whose logit of one token is the error of a translation.
-
-    Reference:
-        Juraska, Deutsch, Finkelstein, Freitag 2024, "MetricX-24: The Google Submission to the WMT 2024 Metrics Shared
-        Task".
-    """
+    """MetricX-24 without references (Juraska et al. 2024): an mT5 whose logit of one token is the error."""
 
     network: Any
     tokenizer: Any
