@@ -22,6 +22,10 @@ RECORD_FORMATS = (".jsonl", ".csv", ".tsv", ".parquet")
 """Suffixes of tables of records; all but Parquet may be compressed."""
 
 _BATCH_ROWS = 1024
+_REMEDIES = {
+    ".csv": "Put texts with a comma or a semicolon in quotation marks.",
+    ".tsv": "Look for a missing or a superfluous tab.",
+}
 
 BadRecord: TypeAlias = Callable[[int, str, str], None]
 """Called with row (from 1), reason and raw text of a row that cannot be read."""
@@ -229,9 +233,7 @@ def _table_records(
         elif len(fields) == len(names):
             yield Record(row, dict(zip(names, fields, strict=True)))
         elif any(field.strip() for field in fields):
-            remedy = "Put texts with a comma or a semicolon in quotation marks."
-            if record_format(path) == ".tsv":
-                remedy = "Look for a missing or a superfluous tab."
+            remedy = _REMEDIES[record_format(path)]
             refuse(row, DataError(f"expected {len(names)} fields, got {len(fields)}", remedy=remedy), "\t".join(fields))
 
 
