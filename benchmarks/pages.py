@@ -2,15 +2,18 @@
 
     paraloom quickstart quickstart && python benchmarks/pages.py quickstart
 
-Each page is opened on a desktop (1280 × 900) and a phone (390 × 844), light and dark.
+Each page is opened on a desktop (1280 × 900) and a phone (390 × 844), light and dark. `--pictures docs/_static` renews
+the pictures of the docs; the title in a picture's file is the heading of its page, which a test compares with the docs.
 """
 
 from __future__ import annotations
 
 import argparse
+import struct
 import sys
 import tempfile
 import threading
+import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -81,6 +84,14 @@ def pages(stack: ExitStack, browser: Browser, run: Path, scratch: Path) -> Itera
     yield "gallery of the docs", GALLERY.as_uri()
 
 
+def titled(png: bytes, title: str) -> bytes:
+    """A PNG with a title, in a chunk of its own after the header."""
+    chunk = b"iTXt" + b"Title" + bytes(5) + title.encode()
+    length, checksum = (struct.pack(">I", number) for number in (len(chunk) - 4, zlib.crc32(chunk)))
+    end_of_header = 33
+    return png[:end_of_header] + length + chunk + checksum + png[end_of_header:]
+
+
 def main() -> None:
     """Print a row for each page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -99,7 +110,8 @@ def main() -> None:
             if arguments.pictures and name in PICTURES:
                 browser.resize(1280, 800)
                 browser.open(url)
-                (arguments.pictures / f"{PICTURES[name]}.png").write_bytes(browser.screenshot())
+                picture = titled(browser.screenshot(), browser.text("h1"))
+                (arguments.pictures / f"{PICTURES[name]}.png").write_bytes(picture)
 
 
 if __name__ == "__main__":

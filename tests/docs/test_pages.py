@@ -50,6 +50,18 @@ def test_readme_has_the_yields_of_the_results() -> None:
             assert (float(shown[1]), int(shown[2])) == figures[text, criterion], (line, criterion)
 
 
+def test_picture_of_the_report_shows_what_the_quickstart_prints() -> None:
+    """`python benchmarks/pages.py RUN --pictures docs/_static --only report` renews it."""
+    picture = (ROOT / "docs/_static/report.png").read_bytes()
+    text = picture.partition(b"iTXtTitle" + bytes(5))[2]
+    heading = text[: int.from_bytes(picture[33:37], "big") - len(b"Title" + bytes(5))].decode()
+    kept = re.search(
+        r"^\d+ pairs of .*\)", (ROOT / "docs/start/quickstart.md").read_text(encoding="utf-8"), re.MULTILINE
+    )
+    assert kept is not None and " ".join(heading.split()) == " ".join(kept.group().split())
+    assert f"![A report: {kept.group()}, " in (ROOT / "docs/start/report.md").read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize("page", [ROOT / "README.md", *GUIDES], ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_page_is_short(page: Path) -> None:
     limit = 230 if page.name == "README.md" else 200

@@ -11,9 +11,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from paraloom.core.errors import ConfigError, DataError, ModelError
+from paraloom.core.errors import ConfigError, ModelError
 from paraloom.core.protocols import EncoderLike
-from paraloom.embed.average import Average, SentenceEncoder, pairwise_similarity, quantize
+from paraloom.embed.average import Average, SentenceEncoder, quantize
 from paraloom.embed.spec import parse_spec
 from paraloom.embed.store import load_encoder, save_encoder
 from paraloom.embed.vocabulary import UNITS, Vocabulary, VocabularyCounter
@@ -100,17 +100,6 @@ def test_unknown_sentences_have_zero_vectors_and_one_warning():
 def test_a_very_long_sentence_has_the_mean_of_its_words():
     encoder = random_encoder("word")
     np.testing.assert_allclose(encoder.encode(["the " * 25_000]), encoder.encode(["the"]), rtol=1e-3)
-
-
-@pytest.mark.filterwarnings("ignore:.*unknown tokens only")
-def test_pairwise_similarity_is_the_cosine():
-    encoder = random_encoder("word,trigram")
-    a, b = encoder.encode(SENTENCES[:2])
-    expected = a @ b / np.linalg.norm(a) / np.linalg.norm(b)
-    first, second = [SENTENCES[0], SENTENCES[0], "qqq"], [SENTENCES[1], SENTENCES[0], SENTENCES[0]]
-    np.testing.assert_allclose(pairwise_similarity(encoder, first, second), [expected, 1, 0], atol=1e-6)
-    with pytest.raises(DataError, match="same length, got 1 and 2 sentences"):
-        pairwise_similarity(encoder, ["a"], ["a", "b"])
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,11 @@ import pytest
 
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.embed import mining
-from paraloom.embed.mining import bitext_neighbors, mine_bitext, select_pairs
+from paraloom.embed.mining import MinedBitext, bitext_neighbors, select_pairs
+
+
+def mine_bitext(source, target, *, k=mining.NEIGHBORS, index="auto", **selection) -> MinedBitext:
+    return select_pairs(bitext_neighbors(source, target, k=k, index=index), **selection)
 
 
 def vectors(seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

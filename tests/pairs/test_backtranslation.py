@@ -10,7 +10,7 @@ import pytest
 from paraloom.core.errors import DataError
 from paraloom.core.protocols import TranslatorLike, Variant
 from paraloom.core.schema import PAIRS, require, signature_of
-from paraloom.pairs.backtranslation import REPEATED, backtranslate, pair_translations, reject_empty
+from paraloom.pairs.backtranslation import REPEATED, pair_translations, reject_empty
 
 
 class Numbered:
@@ -34,9 +34,16 @@ def bitext() -> pa.RecordBatch:
     )
 
 
+def backtranslate(batch: pa.RecordBatch, side: str = "src", seed: int = 0, method: str = "") -> pa.RecordBatch:
+    translator = Numbered()
+    variants = translator.translate(batch.column(side).to_pylist(), seed=seed)
+    other, method = "tgt" if side == "src" else "src", method or translator.signature
+    return pair_translations(batch, variants, method, reference=other, signature=translator.signature)
+
+
 def test_each_reference_is_paired_with_each_of_its_translations(bitext: pa.RecordBatch) -> None:
     assert isinstance(Numbered(), TranslatorLike)
-    pairs = backtranslate(bitext, Numbered(), seed=7, method="toy:2")
+    pairs = backtranslate(bitext, seed=7, method="toy:2")
     require(pairs.schema, PAIRS)
     assert pairs.drop_columns(["logprob"]).to_pylist() == [
         dict(zip(pairs.drop_columns(["logprob"]).schema.names, row, strict=True))
@@ -51,16 +58,16 @@ def test_each_reference_is_paired_with_each_of_its_translations(bitext: pa.Recor
 
 
 def test_the_other_side_can_be_the_reference(bitext: pa.RecordBatch) -> None:
-    pairs = backtranslate(bitext, Numbered(), side="tgt")
+    pairs = backtranslate(bitext, side="tgt")
     assert pairs.column("src").to_pylist() == ["eins zwei", "eins zwei", "", "drei"]
     assert set(pairs.column("tgt_lang").to_pylist()) == {"de"}
     assert set(pairs.column("method").to_pylist()) == {"numbered|version:1"}
 
 
 def test_the_schema_does_not_depend_on_the_rows(bitext: pa.RecordBatch) -> None:
-    empty = backtranslate(bitext.slice(1, 1), Numbered())
+    empty = backtranslate(bitext.slice(1, 1))
     assert empty.num_rows == 0
-    assert empty.schema.equals(backtranslate(bitext, Numbered()).schema, check_metadata=True)
+    assert empty.schema.equals(backtranslate(bitext).schema, check_metadata=True)
 
 
 def test_missing_translations_are_an_error(bitext: pa.RecordBatch) -> None:

@@ -17,7 +17,8 @@ from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.schema import PAIRS, signature_of
 from paraloom.core.stage import StageContext
 from paraloom.io import read_pairs
-from paraloom.stages.bitext import ReadPairs, ReadScoredPairs, Split, has_further_columns
+from paraloom.io.tables import has_further_columns
+from paraloom.stages.bitext import ReadPairs, ReadScoredPairs, Split
 
 SENTENCES = '[[stage]]\nuse = "read-sentences"\ntext_files = ["mono.txt"]\n'
 

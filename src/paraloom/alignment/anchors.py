@@ -24,10 +24,7 @@ def word_places(lists: TokenLists, first: int = 0) -> WordPlaces:
 
 
 def rare_words(blocks: Iterable[WordPlaces]) -> WordPlaces:
-    """The words that few sentences of a text have, each once a sentence, by id and sentence.
-
-    The text is given block by block; no more than its rare words is in memory.
-    """
+    """The words that few sentences of a text have, given block by block: each once a sentence, by id and sentence."""
     ids, rows, common = np.empty(0, np.uint64), np.empty(0, np.int64), np.empty(0, np.uint64)
     for new_ids, new_rows in blocks:
         new = ~np.isin(new_ids, common)

@@ -30,11 +30,7 @@ def assign(pairs: CandidatePairs, scores: Floats, sizes: tuple[int, int], method
 
 
 def margins(pairs: CandidatePairs, scores: Floats, chosen: Ints, sizes: tuple[int, int]) -> Floats:
-    """Margin of each chosen pair over its rivals: its score less the mean of its two best rivals' scores.
-
-    The rivals are the best other target of its source and the best other source of its target, chosen or not; 0 where
-    there is none.  A pair of documents whose true counterparts are missing has a margin near 0.
-    """
+    """Margin of each chosen pair: its score less the mean of its two best rivals; near 0 without a true counterpart."""
     rivals = _rival_scores(pairs, scores, chosen, sizes)
     result: Floats = scores[chosen] - (rivals[0] + rivals[1]) / 2
     return result

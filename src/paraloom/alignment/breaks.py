@@ -17,11 +17,7 @@ _MIN_CAPITALS = 3
 
 
 def inner_breaks(source: Sequence[str], target: Sequence[str]) -> tuple[Floats, Floats]:
-    """Boundaries between the sentences of two texts that are probably inside a sentence.
-
-    That is where a bracket is open, or where the next sentence begins with a lower-case letter, unless one of the texts
-    is in lower case or in a script without case.
-    """
+    """Boundaries probably inside a sentence: within brackets, or before a lower-case letter where texts have case."""
     texts = source, target
     starts = [np.array([sentence.lstrip()[:1] for sentence in text], str) for text in texts]
     use_case = all(_has_case(side) for side in starts)

@@ -65,10 +65,7 @@ def word_vectors(source: Documents, target: Documents, lexicons: Lexicons) -> Do
 
 
 def image_vectors(source: Documents, target: Documents) -> DocumentVectors:
-    """Vectors whose product is the cosine of the images, weighted by inverse document frequency.
-
-    `images.group_images` decides which images are the same.  A document without images has an empty row.
-    """
+    """Vectors whose product is the cosine of the images, weighted by their inverse document frequency."""
     from scipy import sparse
 
     numbers = group_images(image for side in (source, target) for images in side.images for image in images)
@@ -89,12 +86,7 @@ def address_vectors(source: Documents, target: Documents) -> DocumentVectors | N
 
 
 def link_vectors(source: Documents, target: Documents) -> DocumentVectors | None:
-    """As `address_vectors`, of the pages that two documents link to.
-
-    Reference:
-        Buck and Koehn 2016, Findings of the WMT 2016 Bilingual Document Alignment Shared Task (systems with addresses
-        and links).
-    """
+    """As `address_vectors`, of the pages that two documents link to (Buck and Koehn 2016, WMT 2016)."""
     return _token_vectors(source.links, target.links)
 
 
@@ -115,10 +107,7 @@ def _weighted(source: Matrix, target: Matrix) -> DocumentVectors:
 
 
 def encoder_vectors(source: Documents, target: Documents) -> DenseVectors | None:
-    """Unit vectors whose product is the cosine under an encoder of both languages, -1 to 1; None without one.
-
-    What all documents of a side have in common is removed: their mean is subtracted.
-    """
+    """Unit vectors, less the mean of their side, whose product is the cosine under an encoder; None without one."""
     if source.vectors is None or target.vectors is None or not (len(source) and len(target)):
         return None
     sides = []
@@ -161,11 +150,7 @@ def topic_unit_vectors(source: Documents, target: Documents, lexicons: Lexicons,
 
 
 def multinews_scores(source: Documents, target: Documents, pairs: CandidatePairs) -> dict[str, Floats]:
-    """The scores S, W and N of MultiNews, whose sum is its A.
-
-    Reference:
-        MNEWS §4.
-    """
+    """The scores S, W and N of MultiNews, whose sum is its A (MNEWS §4)."""
     words = source.words.lengths[pairs.sources], target.words.lengths[pairs.targets]
     ratio = float(target.words.lengths.sum()) / max(1.0, float(source.words.lengths.sum()))
     columns = np.unique(np.concatenate([source.entities.ids, target.entities.ids]))

@@ -47,38 +47,27 @@ _OTHER_LETTER = re.compile(r"[^\W\d_\u0000-\u024f]")
 
 @dataclass(frozen=True, eq=False)
 class Documents:
-    """Features of n documents of one language; make them with `from_texts` or `open_documents`.
+    """Features of n documents of one language; make them with `from_texts` or `open_documents`."""
 
-    Args:
-        ids: Names; they identify documents in the results and are never compared.
-        words: Words of each document.
-        entities: Named entities of each document, see `entities`.
-        paragraph_counts: int64 (n,), non-empty lines.
-        images: Images of each document.
-        read_paragraphs: Reads the paragraphs of some documents.
-        translations: Words of each document's translation into the other language; None without a translator.
-        read_translations: Reads the translated paragraphs; None without a translator.
-        read_originals: Where all features are of a translation into a third language, reads the paragraphs that it was
-            made from; None otherwise.
-        encoder: Encoder of both languages; None without one.
-        vectors: float32 (n, d), the mean of the unit vectors of each document's paragraphs under the encoder, weighted
-            by their words; None without one.
-        addresses: Parts of each document's address, see `addresses.address_tokens`; None where they are not known.
-        links: The pages that each document links to, see `addresses.link_tokens`; None where they are not known.
-    """
-
-    ids: list[str]
-    words: TokenLists
-    entities: TokenLists
-    paragraph_counts: Ints
-    images: list[list[ImageKey]]
-    read_paragraphs: ParagraphReader
+    ids: list[str]  # Names; they identify documents in the results and are never compared
+    words: TokenLists  # Words of each document
+    entities: TokenLists  # Named entities of each document, see `entities`
+    paragraph_counts: Ints  # int64 (n,), non-empty lines
+    images: list[list[ImageKey]]  # Images of each document
+    read_paragraphs: ParagraphReader  # Reads the paragraphs of some documents
+    # Words of each document's translation into the other language; None without a translator.
     translations: TokenLists | None = None
-    read_translations: ParagraphReader | None = None
+    read_translations: ParagraphReader | None = None  # Reads the translated paragraphs; None without a translator
+    # Where all features are of a translation into a third language, reads the paragraphs that it was made from; None
+    # otherwise.
     read_originals: ParagraphReader | None = None
-    encoder: EncoderLike | None = None
+    encoder: EncoderLike | None = None  # Encoder of both languages; None without one
+    # float32 (n, d), the mean of the unit vectors of each document's paragraphs under the encoder, weighted by their
+    # words; None without one.
     vectors: Float32s | None = None
+    # Parts of each document's address, see `addresses.address_tokens`; None where they are not known.
     addresses: TokenLists | None = None
+    # The pages that each document links to, see `addresses.link_tokens`; None where they are not known.
     links: TokenLists | None = None
 
     def __len__(self) -> int:
@@ -204,10 +193,7 @@ def split_paragraphs(text: str) -> list[str]:
 
 
 def entities(text: str) -> list[str]:
-    """Names, numbers and addresses of a text, recognized by their spelling in any language.
-
-    In a text that is not in Latin script, every word in Latin letters is a name.
-    """
+    """Names, numbers and addresses by spelling; in another script every word in Latin letters is a name."""
     addresses = _ADDRESS.findall(text)
     rest = _ADDRESS.sub(" ", text)
     is_latin = len(_OTHER_LETTER.findall(rest)) * 4 <= len(rest)

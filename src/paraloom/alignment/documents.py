@@ -50,22 +50,17 @@ _MIN_TRAINING_PAIRS = 8
 
 @dataclass(frozen=True, kw_only=True)
 class DocumentAlignerConfig:
-    """Settings of the document aligner.
+    """Settings of the document aligner."""
 
-    Args:
-        weights: Weight of each kind of evidence, one of `document_scores.KINDS`; see EVIDENCE for presets.
-        max_candidates: Neighbors of each document that it is compared with, by each kind of vectors.
-        assignment: How pairs are chosen: `one-to-one`, `mutual` or `best`, see `assignment.assign`.
-        threshold_on: What the threshold applies to: `margin` (lead over rivals, see `assignment.margins`) or `score`.
-        threshold: Pairs below are dropped; None for the floor that is estimated from the documents (`floors`).
-        rounds: How often the most certain pairs are aligned sentence by sentence to learn a lexicon for the next round.
-    """
-
+    # Weight of each kind of evidence, one of `document_scores.KINDS`; see EVIDENCE for presets.
     weights: Mapping[str, float] = field(default_factory=lambda: dict(EVIDENCE["all"]))
-    max_candidates: int = 16
-    assignment: str = "one-to-one"
+    max_candidates: int = 16  # Neighbors of each document that it is compared with, by each kind of vectors
+    assignment: str = "one-to-one"  # How pairs are chosen: `one-to-one`, `mutual` or `best`, see `assignment.assign`
+    # What the threshold applies to: `margin` (lead over rivals, see `assignment.margins`) or `score`.
     threshold_on: str = "margin"
+    # Pairs below are dropped; None for the floor that is estimated from the documents (`floors`).
     threshold: float | None = None
+    # How often the most certain pairs are aligned sentence by sentence to learn a lexicon for the next round.
     rounds: int = 2
 
     def check(self) -> None:
@@ -92,27 +87,18 @@ class DocumentAlignerConfig:
 
 @dataclass(frozen=True, eq=False)
 class DocumentAlignment:
-    """Pairs of corresponding documents, by source, then target.
+    """Pairs of corresponding documents, by source, then target."""
 
-    Args:
-        sources: int64 (pairs,), indices of source documents.
-        targets: int64 (pairs,), indices of target documents.
-        scores: float64 (pairs,), similarity, higher is better.
-        margins: float64 (pairs,), lead over rival pairs, higher is more certain.
-        aligner: The sentence aligner that was learned on the way; None without rounds, or with too few pairs.
-        source_ids: Names of all source documents.
-        target_ids: Names of all target documents.
-        floor: The floor on `floors.certainties` below which pairs were dropped; None where a threshold was given, or
-            too few pairs were found to estimate one.
-    """
-
-    sources: Ints
-    targets: Ints
-    scores: Floats
-    margins: Floats
+    sources: Ints  # int64 (pairs,), indices of source documents
+    targets: Ints  # int64 (pairs,), indices of target documents
+    scores: Floats  # float64 (pairs,), similarity, higher is better
+    margins: Floats  # float64 (pairs,), lead over rival pairs, higher is more certain
+    # The sentence aligner that was learned on the way; None without rounds, or with too few pairs.
     aligner: SentenceAligner | None
-    source_ids: Sequence[str]
-    target_ids: Sequence[str]
+    source_ids: Sequence[str]  # Names of all source documents
+    target_ids: Sequence[str]  # Names of all target documents
+    # The floor on `floors.certainties` below which pairs were dropped; None where a threshold was given, or too few
+    # pairs were found to estimate one.
     floor: float | None = None
 
     def __len__(self) -> int:
@@ -230,10 +216,7 @@ def _as_documents(documents: Documents | Sequence[str]) -> Documents:
 def _training_pairs(
     source: Documents, target: Documents, pairs: CandidatePairs, chosen: Ints, lead: Floats, max_pairs: int
 ) -> list[TextPair]:
-    """The texts of pairs to learn from: of the more certain half those that share the fewest words.
-
-    Untranslated text makes a pair certain and teaches nothing.
-    """
+    """Of the surer half the pairs that share the fewest words: untranslated text is sure and teaches nothing."""
     counts = source.paragraph_counts[pairs.sources[chosen]], target.paragraph_counts[pairs.targets[chosen]]
     suitable = (np.minimum(*counts) >= _MIN_PARAGRAPHS) & (np.maximum(*counts) <= _MAX_PARAGRAPHS) & (lead > 0)
     if not suitable.any():

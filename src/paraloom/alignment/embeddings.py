@@ -153,10 +153,7 @@ def _cumulative(values: Float32s) -> Floats:
 
 
 def block_norms(rows: Any, max_size: int) -> Floats:
-    """Norms of the vectors of 1, 2 … `max_size` sentences together, by the sentence that they start at: (A, n).
-
-    Blocks that would reach beyond the end have 0.
-    """
+    """Norms of the vectors of 1, 2 … `max_size` sentences together, by the first one: (A, n); 0 beyond the end."""
     norms = np.zeros((max_size, rows.shape[0]))
     block = rows
     for count in range(1, min(max_size, rows.shape[0]) + 1):

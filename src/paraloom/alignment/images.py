@@ -21,10 +21,7 @@ class ImageKey(NamedTuple):
 
 
 def group_images(images: Iterable[ImageKey]) -> dict[ImageKey, int]:
-    """Number images so that the same ones have the same number.
-
-    Sameness is transitive: an image close to two others joins them.
-    """
+    """Number images so that the same ones have the same number; sameness is transitive."""
     known = [image for image in dict.fromkeys(images) if image.sha256 or image.phash]
     parents = list(range(len(known)))
 

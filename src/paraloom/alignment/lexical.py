@@ -31,10 +31,7 @@ _SYLLABIC = r"^[\p{Hangul}\p{Han}\p{Hiragana}\p{Katakana}]"
 
 
 def word_prefixes(texts: Texts) -> TokenLists:
-    """The first four characters of each word (two of syllabic or ideographic scripts), as token ids.
-
-    Inflected names, loan words and words with OCR errors often still share a prefix.
-    """
+    """First four characters of each word (two of syllabic scripts), which inflected names share, as ids."""
     lists = token_strings(texts)
     words = lists.values
     prefixes = pc.if_else(
@@ -72,21 +69,14 @@ def estimate_background(lists: Iterable[TokenLists]) -> Background:
 
 @dataclass(frozen=True, eq=False)
 class LexicalDirection:
-    """A mixture model of the words of one text (the observed) given aligned sentences of the other (the predictors).
+    """A mixture model of the words of one text (the observed) given aligned sentences of the other (the predictors)."""
 
-    Args:
-        expected: Sources of evidence, each with the expected words of all predictors, by number of `observed`.
-        lengths: Words of each predictor, int64 (m,).
-        observed: Words of the sentences that are to be explained.
-        background: Unigram probabilities of the observed words.
-        weights: Mixture weights, float64 (1 + sources,): of the background, then of each source; they sum to 1.
-    """
-
+    # Sources of evidence, each with the expected words of all predictors, by number of `observed`.
     expected: Sequence[NumberedWords]
-    lengths: Ints
-    observed: ObservedWords
-    background: Background
-    weights: Floats
+    lengths: Ints  # Words of each predictor, int64 (m,)
+    observed: ObservedWords  # Words of the sentences that are to be explained
+    background: Background  # Unigram probabilities of the observed words
+    weights: Floats  # Mixture weights, float64 (1 + sources,): of the background, then of each source; they sum to 1
 
     @property
     def explained_share(self) -> float:

@@ -54,10 +54,7 @@ class BilingualLexicon(NamedTuple):
 
 
 def learn_lexicon(source: TokenLists, target: TokenLists) -> BilingualLexicon | None:
-    """Estimate p(target word | source word) by word alignment.
-
-    One is subtracted from each count: a bead must not be held together by a translation that it alone supports.
-    """
+    """Estimate p(target word | source word) by word alignment, less one count: no bead supports itself alone."""
     linked = word_links(source, target, WordAlignmentConfig(iterations=_ITERATIONS))
     owners = np.repeat(np.arange(len(target)), target.lengths)
     aligned = linked >= 0

@@ -49,10 +49,7 @@ def apply_pivots(direct: Sequence[DocumentPair], pivots: Sequence[Pivot]) -> lis
 
 
 def orient_pivot(first: Sequence[DocumentPair], second: Sequence[DocumentPair], sources: set[str]) -> Pivot:
-    """Swap the sides of two lists of pairs where needed, so that they lead from the source to the pivot to the target.
-
-    Where both sides share as many names, as the pages of two sites may, the lists are taken as they are.
-    """
+    """Swap the sides of two lists of pairs where needed, so that they lead from source to pivot to target."""
     to_pivot = _oriented(first, sources)
     if to_pivot is None:
         raise DataError(

@@ -52,25 +52,18 @@ Directions = tuple[LexicalDirection, LexicalDirection]
 
 @dataclass(frozen=True, eq=False)
 class LearnedState:
-    """Knowledge of an aligner about some texts.
+    """Knowledge of an aligner about some texts."""
 
-    Args:
-        config: Its settings.
-        priors: Log-probabilities of beads by their numbers of sentences.
-        backgrounds: By unit (`word`, `prefix`), the unigram probabilities of source and target.
-        weights: By unit, the mixture weights of each direction, see `LexicalDirection`.
-        learned: By unit, the lexicons of the last round, from source to target and back.
-        lexicons: Lexicons that were given, each from source to target and back.
-        lengths: How the lengths of corresponding sentences relate; None before the first round.
-    """
-
-    config: AlignerConfig
-    priors: LogPriors
+    config: AlignerConfig  # Its settings
+    priors: LogPriors  # Log-probabilities of beads by their numbers of sentences
+    # By unit (`word`, `prefix`), the unigram probabilities of source and target.
     backgrounds: dict[str, tuple[Background, Background]]
+    # By unit, the mixture weights of each direction, see `LexicalDirection`.
     weights: dict[str, tuple[Floats, Floats]] = field(default_factory=dict)
+    # By unit, the lexicons of the last round, from source to target and back.
     learned: dict[str, LearnedPair] = field(default_factory=dict)
-    lexicons: tuple[LexiconPair, ...] = ()
-    lengths: LengthModel | None = None
+    lexicons: tuple[LexiconPair, ...] = ()  # Lexicons that were given, each from source to target and back
+    lengths: LengthModel | None = None  # How the lengths of corresponding sentences relate; None before the first round
 
 
 class PreparedPair:

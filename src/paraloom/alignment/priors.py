@@ -25,19 +25,15 @@ class PriorModel:
 
     Priors learned from an aligner's own beads can run away: a large bead that was chosen once makes large beads
     cheaper in the next round.  Three settings prevent it.  `benchmarks/alignment_priors.py` chose them.
-
-    Args:
-        decay: Factor of the prior for each sentence beyond four, of kinds that the table does not name.  With 1 a 5:5
-            bead is as probable as 3:1, and cheaper than five beads 1:1.
-        table_beads: Weight of the table beside the observed beads, in beads.
-        max_ratio: A learned prior is at most this many times that of the table.
-        gap_extension: Prior of a sentence without a counterpart after another one: captions, footnotes and passages
-            that were left out come in runs.
     """
 
+    # Factor of the prior for each sentence beyond four, of kinds that the table does not name.  With 1 a 5:5 bead is as
+    # probable as 3:1, and cheaper than five beads 1:1.
     decay: float = 0.3
-    table_beads: float = 100.0
-    max_ratio: float = 3.0
+    table_beads: float = 100.0  # Weight of the table beside the observed beads, in beads
+    max_ratio: float = 3.0  # A learned prior is at most this many times that of the table
+    # Prior of a sentence without a counterpart after another one: captions, footnotes and passages that were left out
+    # come in runs.
     gap_extension: float = 0.08
 
     def check(self) -> None:

@@ -27,19 +27,12 @@ _EDGE = 4
 
 @dataclass(frozen=True, eq=False)
 class Band:
-    """The boundaries that a search visits; boundary (i, j) means that i source and j target sentences are aligned.
+    """The boundaries that a search visits; boundary (i, j) means that i source and j target sentences are aligned."""
 
-    Args:
-        lows: First target boundary of each source boundary, int64 (sources + 1,), never falling.
-        width: Target boundaries in each row: row i holds lows[i] … lows[i] + width − 1.
-        sources: Number of source sentences.
-        targets: Number of target sentences.
-    """
-
-    lows: Ints
-    width: int
-    sources: int
-    targets: int
+    lows: Ints  # First target boundary of each source boundary, int64 (sources + 1,), never falling
+    width: int  # Target boundaries in each row: row i holds lows[i] … lows[i] + width − 1
+    sources: int  # Number of source sentences
+    targets: int  # Number of target sentences
 
     @property
     def is_full(self) -> bool:
@@ -77,10 +70,7 @@ def best_alignment(
     radius: int,
     breaks: tuple[Floats, Floats] | None = None,
 ) -> Alignment:
-    """Find the beads within a band whose evidence and priors have the highest sum.
-
-    Time and memory grow with sources × width of the band.
-    """
+    """Find the beads within a band whose evidence and priors have the highest sum, in time sources × its width."""
     max_radius = radius * _MAX_WIDENING
     breaks = breaks or (np.zeros(sources + 1), np.zeros(targets + 1))
     while True:
@@ -162,11 +152,7 @@ def path_from_anchors(anchors: Sequence[tuple[Ints, Ints, Floats]], sources: int
 
 
 def _agree(rows: Ints, columns: Ints) -> Bools:
-    """Flags of the anchors of a chain that have others near the same line.
-
-    One alone is a word that is rare by chance, and bends the path where true anchors are few. Beside a missing passage,
-    the anchors of the same side of it agree.
-    """
+    """Flags of the anchors with others near the same line: one alone is rare by chance, and bends the path."""
     if len(rows) <= _NEIGHBORS:
         return np.ones(len(rows), np.bool_)
     votes = np.zeros(len(rows), np.int64)

@@ -46,11 +46,7 @@ def align(
     encoder: EncoderLike | None = None,
     config: AlignerConfig | None = None,
 ) -> list[Bead]:
-    """Align the sentences of two texts that are translations of each other, n to m.
-
-    Works without any resource: lengths, shared words and a lexicon learned from the two texts are the evidence.
-    Translations or embeddings make it more accurate.  To align many texts of one kind, use `fit_aligner`.
-    """
+    """Align two texts of sentences, n to m, by lengths, shared words, a learned lexicon, and what else is given."""
     for text in (source, target, source_translation, target_translation):
         if isinstance(text, str):
             raise TypeError(f"expected a list of sentences, got the string {text[:40]!r}")

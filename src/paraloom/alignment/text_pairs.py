@@ -17,21 +17,16 @@ AnyVectors = Vectors | StoredVectors
 
 @dataclass(frozen=True, eq=False)
 class TextPair:
-    """Two texts to align, sentence by sentence, with their translations.
+    """Two texts to align, sentence by sentence, with their translations."""
 
-    Args:
-        source: m sentences.
-        target: n sentences.
-        source_translations: Translations of `source` into the target language, each of m sentences.
-        target_translations: Translations of `target` into the source language, each of n sentences.
-        embeddings: Sentence embeddings in one space, float32 (m, d) and (n, d); by an encoder of both languages, or of
-            one language into which the other text was translated.
-    """
-
-    source: Sequence[str]
-    target: Sequence[str]
+    source: Sequence[str]  # m sentences
+    target: Sequence[str]  # n sentences
+    # Translations of `source` into the target language, each of m sentences.
     source_translations: Sequence[Sequence[str]] = ()
+    # Translations of `target` into the source language, each of n sentences.
     target_translations: Sequence[Sequence[str]] = ()
+    # Sentence embeddings in one space, float32 (m, d) and (n, d); by an encoder of both languages, or of one language
+    # into which the other text was translated.
     embeddings: tuple[AnyVectors, AnyVectors] | None = None
 
     def __post_init__(self) -> None:

@@ -19,11 +19,7 @@ _STEP = 20
 
 
 def topic_vectors(sides: Sequence[TokenLists], topics: int = 100, passes: int = 200, seed: int = 1) -> list[Float32s]:
-    """Infer the topic distribution of each document.
-
-    Reference:
-        Blei, Ng, Jordan 2003, Latent Dirichlet Allocation.
-    """
+    """Infer the topic distribution of each document (Blei, Ng, Jordan 2003, Latent Dirichlet Allocation)."""
     try:
         import tomotopy
     except ImportError:

@@ -42,11 +42,7 @@ def align_within(
     weights: Weights = None,
     seed: int = 1,
 ) -> Iterator[AlignedDocuments]:
-    """Align the sentences of paired documents; a paragraph is a sentence.
-
-    Translations help where documents have them.  The result has the original texts, also where the documents are
-    aligned by their translations into a third language.
-    """
+    """Align the sentences of paired documents, by their translations if they have any; a paragraph is a sentence."""
     config = config or AlignerConfig()
     config.check()
     rows = [_rows_by_name(side.ids) for side in (source, target)]

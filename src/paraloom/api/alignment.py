@@ -111,7 +111,7 @@ def _opened(encoder: EncoderLike | str | Path) -> EncoderLike:
 
     if encoder == ALIGNMENT_ENCODER:
         return _default_encoder()
-    return open_encoder(encoder) if isinstance(encoder, (str, Path)) else encoder
+    return open_encoder(encoder)
 
 
 @cache

@@ -56,10 +56,7 @@ def warn_of_languages(
     translator: Direction | None = None,
     encoder: Sequence[str] = (),
 ) -> None:
-    """Warn if both texts are in one language, if sides are swapped, or if a model is for other languages.
-
-    Languages that cannot be identified, for lack of text, are taken to be right.
-    """
+    """Warn if both texts are in one language, if sides are swapped, or if a model is for other languages."""
     sides = _Sides(source, target, (source.language, target.language))
     texts = zip((source, target), sides.identified, strict=True)
     for message in (

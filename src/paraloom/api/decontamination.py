@@ -39,19 +39,13 @@ _ROWS = 10_000  # rows that are compared at a time
 
 @dataclass(frozen=True)
 class TestOverlap(EvaluationResult):
-    """Texts of one file that are near to other text.
+    """Texts of one file that are near to other text."""
 
-    Args:
-        name: The file.
-        texts: Texts of three words or more; of training text, rows.
-        near: How many are near, by `paraloom.core.reasons.LEVELS`: each counts once, by the surest level.
-        digest: Of the texts of a test, whatever their order.
-    """
-
-    name: str
-    texts: int
+    name: str  # The file
+    texts: int  # Texts of three words or more; of training text, rows
+    # How many are near, by `paraloom.core.reasons.LEVELS`: each counts once, by the surest level.
     near: Mapping[str, int]
-    digest: str = ""
+    digest: str = ""  # Of the texts of a test, whatever their order
 
     @property
     def total(self) -> int:

@@ -296,7 +296,7 @@ def encode_file(
         raise ConfigError(
             f"unknown format '{path.suffix}' of vectors", file=path, remedy="Name the output .npy or .parquet."
         )
-    model = open_encoder(encoder, available_threads()) if isinstance(encoder, (str, Path)) else encoder
+    model = open_encoder(encoder, available_threads())
     rejected = RejectedLines(on_error)
     chunks = _warn_of_columns(batched(rejected.read(source), CHUNK), source)
     if path.suffix == ".parquet":
@@ -323,7 +323,7 @@ def similarity_of_lines(encoder: EncoderLike | str | Path, first: str | Path, se
         first: A sentence per line.
         second: As many lines.
     """
-    model = open_encoder(encoder) if isinstance(encoder, (str, Path)) else encoder
+    model = open_encoder(encoder)
     missing = object()
     rows = zip_longest(read_lines(first), read_lines(second), fillvalue=missing)
     count = 0

@@ -62,7 +62,7 @@ def evaluate_similarity(
     if isinstance(encoders, (str, Path)):
         encoders = [encoders]
     paths = {str(name): name for name in encoders} if isinstance(encoders, Sequence) else {}
-    models = {name: _open(path) for name, path in paths.items()} if isinstance(encoders, Sequence) else encoders
+    models = {name: open_encoder(path) for name, path in paths.items()} if isinstance(encoders, Sequence) else encoders
     table = evaluate_sts(
         models,
         folder,
@@ -97,7 +97,7 @@ def compare_on_similarity(
         resamples: Bootstrap samples.
     """
     paths = {str(encoder): encoder for encoder in encoders}
-    models = {name: _open(path) for name, path in paths.items()}
+    models = {name: open_encoder(path) for name, path in paths.items()}
     starts = {f"{name}, untrained": start for name, start in open_starts(paths).items()}
     return compare_encoders({**models, **starts}, folder, tasks or None, overlap=True, resamples=resamples, seed=seed)
 
@@ -118,7 +118,7 @@ def evaluate_classification_tasks(
         tasks: Only these tasks, such as trec.
     """
     paths = {str(encoder): encoder for encoder in encoders}
-    models = {name: _open(path) for name, path in paths.items()}
+    models = {name: open_encoder(path) for name, path in paths.items()}
     return evaluate_classification(models, folder, tasks or None, untrained=open_starts(paths), seed=seed)
 
 
@@ -134,21 +134,14 @@ def evaluate_translation_files(hypotheses: str | Path, references: str | Path) -
 
 @dataclass(frozen=True)
 class TranslatorResult(EvaluationResult):
-    """What `evaluate_translator` returns.
+    """What `evaluate_translator` returns."""
 
-    Args:
-        translation: BLEU and chrF.
-        costs: Costs of the translations, in nats per token.
-        development_costs: Those of the translator's development text; None if its folder does not have them.
-        failed: Sentences that a language model did not translate; their translations count as empty.
-        near_training: How much of the text is near the translator's training text; 'unknown' if
-            `decontaminate` did not record it.
-    """
-
-    translation: TranslationResult
-    costs: CostDistribution
+    translation: TranslationResult  # BLEU and chrF
+    costs: CostDistribution  # Costs of the translations, in nats per token
+    # Those of the translator's development text; None if its folder does not have them.
     development_costs: CostDistribution | None
-    failed: int = 0
+    failed: int = 0  # Sentences that a language model did not translate; their translations count as empty
+    # How much of the text is near the translator's training text; 'unknown' if `decontaminate` did not record it.
     near_training: str = "unknown"
 
     def to_dict(self) -> dict[str, Any]:
@@ -280,11 +273,7 @@ def evaluate_sentence_aligner(
     config = aligner_config(method, max_bead_size, order)
     documents = read_gold_documents(gold)
     model = None if translator is None else named_model(translator, "beam:5")
-    vectors = None if encoder is None or method != "evidence" else _open(encoder)
+    vectors = None if encoder is None or method != "evidence" else open_encoder(encoder)
     return score_aligner(
         documents, config, model, method, vectors, words_only=model is not None and encoder == ALIGNMENT_ENCODER
     )
-
-
-def _open(encoder: EncoderLike | str | Path) -> EncoderLike:
-    return open_encoder(encoder) if isinstance(encoder, (str, Path)) else encoder

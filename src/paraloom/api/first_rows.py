@@ -22,9 +22,9 @@ from paraloom.io import Corpus, read_lines
 from paraloom.io.arrays import map_array
 from paraloom.io.bitext import read_pairs
 from paraloom.io.compression import without_compression
-from paraloom.io.formats.csv import read_rows as read_separated_rows
 from paraloom.io.formats.names import is_dataset, sides
 from paraloom.io.quoting import BadRow
+from paraloom.io.records import table_rows
 from paraloom.io.shards import open_shard, read_rows
 
 _COUNTED = 1_000_000
@@ -113,7 +113,7 @@ def preview(path: str | Path, rows: int = 3) -> Preview:
         reason = str(error).rstrip(".")
         remedy = "Restore it from a copy, or create it again."
         raise DataError(f"cannot be read ({reason})", file=path, remedy=remedy) from None
-    return _separated(name, rows) if suffix == ".csv" else _lines(name, suffix, rows)
+    return _separated(name, rows) if suffix in (".csv", ".tsv") else _lines(name, suffix, rows)
 
 
 def _folder(folder: Path, rows: int) -> Preview:
@@ -158,8 +158,6 @@ def _lines(name: str, suffix: str, rows: int) -> Preview:
     first, count = _begin(lines, rows)
     if suffix == ".jsonl":
         return _json_lines(name, first[:rows], count)
-    if suffix == ".tsv" and first:
-        return _table(name, [line.split("\t") for line in first], rows, count)
     return Preview(name, count, (), tuple({"line": line} for line in first[:rows]))
 
 
@@ -180,11 +178,12 @@ def _begin(items: Iterator[_Item], rows: int) -> tuple[list[_Item], int | None]:
 
 
 def _separated(name: str, rows: int) -> Preview:
-    first, count = _begin(read_separated_rows(name), rows)
+    first, count = _begin(table_rows(name), rows)
     for number, row in enumerate(first, start=1):
         if isinstance(row, BadRow):
             raise row.error.at(file=name, row=number)
-    return _table(name, [row for row in first if not isinstance(row, BadRow)], rows, count)
+    lines = [row for row in first if not isinstance(row, BadRow)]
+    return _table(name, lines, rows, count) if lines else Preview(name, count, (), ())
 
 
 def _table(name: str, lines: Sequence[Sequence[str]], rows: int, count: int | None) -> Preview:

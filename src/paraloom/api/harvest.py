@@ -48,23 +48,14 @@ class HarvestedPair(ResultRecord):
 
 @dataclass(frozen=True)
 class Harvest(ResultRecord):
-    """Pairs that a filter kept, and some that it lost.
+    """Pairs that a filter kept, and some that it lost."""
 
-    Args:
-        kept: The best of those that it kept, the best first.
-        lost: The best of those that it lost.
-        pairs: How many it kept.
-        of: How many there were.
-        by: The score that they are ranked by.
-        sentences: Of how many sentences they were, where there were several pairs of each; else None.
-    """
-
-    kept: tuple[HarvestedPair, ...]
-    lost: tuple[HarvestedPair, ...]
-    pairs: int
-    of: int
-    by: str
-    sentences: int | None = None
+    kept: tuple[HarvestedPair, ...]  # The best of those that it kept, the best first
+    lost: tuple[HarvestedPair, ...]  # The best of those that it lost
+    pairs: int  # How many it kept
+    of: int  # How many there were
+    by: str  # The score that they are ranked by
+    sentences: int | None = None  # Of how many sentences they were, where there were several pairs of each; else None
 
     @property
     def share(self) -> float:

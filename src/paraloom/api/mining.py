@@ -111,7 +111,7 @@ def mine_translations(
         output: Table of the pairs, highest margin first: .tsv, .csv, .jsonl, plain or compressed, or .parquet; '-' is
             TSV on standard output. Columns: score (the margin), src, tgt, src_line, tgt_line (from 1), cosine. Runs of
             whitespace in the sentences become one space. .tmx and Moses pairs `PREFIX.{de,en}` have the sentences only.
-        above: Minimum margin, as `paraloom.embed.mining.mine_bitext` computes it. Higher is more precise; for a
+        above: Minimum margin, as `paraloom.embed.mining.select_pairs` computes it. Higher is more precise; for a
             transformer start with 1.06, as in CCMatrix.
         k: Neighbors in the margin, and candidates of each sentence.
         retrieval: How translations are chosen: 'max' (the default) takes the best candidates of both directions from
@@ -150,7 +150,7 @@ def mine_translations(
     check_mining(k=k, threshold=above, retrieval=retrieval, index=index)
     true = None if gold is None else read_gold_rows(gold)
     _check_encoder(encoder)
-    model = open_encoder(encoder, available_threads()) if isinstance(encoder, (str, Path)) else encoder
+    model = open_encoder(encoder, available_threads())
     _check_training(model)
     rejected = RejectedLines(on_error)
     with tempfile.TemporaryDirectory() as folder:

@@ -20,16 +20,18 @@ NO_ENCODER = "none"
 _ENGLISH_ENCODERS = ("english", "english-small")
 
 
-def named_encoder(encoder: str | Path | EncoderLike | None, language: str | None = None) -> EncoderLike | None:
+def named_encoder(
+    encoder: str | Path | EncoderLike | None, language: str | None = None, *, option: str = "--encoder"
+) -> EncoderLike | None:
     """An encoder of texts in a language."""
     if encoder is None or encoder == NO_ENCODER:
         return None
     if str(encoder) in _ENGLISH_ENCODERS and language not in (None, "", "en"):
         raise ConfigError(
             f"the encoder '{encoder}' does not read {language_name(language)}, the language of the paraphraser",
-            remedy="Name an encoder of that language with --encoder, or none: --encoder none.",
+            remedy=f"Name an encoder of that language with {option}, or none: {option} none.",
         )
-    return open_encoder(encoder) if isinstance(encoder, (str, Path)) else encoder
+    return open_encoder(encoder)
 
 
 def named_judge(judge: str | Path | None, language: str | None = None) -> Judge | None:

@@ -32,30 +32,17 @@ MARKS_LOST = "code, a link or emphasis would be lost"
 
 @dataclass(frozen=True)
 class RewrittenRecords(ResultRecord):
-    """What became of the texts in records.
+    """What became of the texts in records."""
 
-    Args:
-        rows: Rows that were written; every row that could be read.
-        unreadable: Rows that could not be read.
-        texts: Texts at the path.
-        segments: Sentences in them, code, and places without a text.
-        replaced: Sentences that were replaced.
-        unchanged: Why others were left as they are, and how many of them.
-    """
-
-    rows: int
-    unreadable: int
-    texts: int
-    segments: int
-    replaced: int
-    unchanged: dict[str, int]
+    rows: int  # Rows that were written; every row that could be read
+    unreadable: int  # Rows that could not be read
+    texts: int  # Texts at the path
+    segments: int  # Sentences in them, code, and places without a text
+    replaced: int  # Sentences that were replaced
+    unchanged: dict[str, int]  # Why others were left as they are, and how many of them
 
     def format(self) -> str:
-        """The counts in words.
-
-        Returns:
-            One line, or two.
-        """
+        """The counts in one line, or two."""
         rows = f"{self.rows:,} row{'s' * (self.rows != 1)}" + (
             f", {self.unreadable:,} cannot be read" if self.unreadable else ""
         )
@@ -153,10 +140,7 @@ def record_stage(path: Path, column: str, output: str, *, on_error: OnError, sha
 def rewrite_records(
     result: RunResult, reading: ReadSentences, output: str, missing: str, written: list[RewrittenRecords]
 ) -> list[dict[str, Any]]:
-    """Write the records that a stage read again, with the first variant of each sentence in its place.
-
-    The counts are appended to `written`; rows that cannot be read are returned.
-    """
+    """Write the records that a stage read, each sentence replaced by its first variant; returns unreadable rows."""
     source, column = reading.text_files[0], str(reading.field)
     document = is_document(source)
     answers = answers_of(result.stage(reading.name).folder, result.stages[-1].folder, "text")

@@ -20,9 +20,9 @@ from paraloom.io import Corpus
 from paraloom.io.formats.base import ReadOptions, json_column
 from paraloom.io.nested_pairs import record_pairs
 from paraloom.io.records import read_records, read_schema, record_format, with_columns, write_records
+from paraloom.io.tables import files_of_bitext
 from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.shard import OnError
-from paraloom.stages.bitext import files_of_bitext
 from paraloom.stages.scores import Score
 
 _LOOKED_AT = 100  # Records of a file without types, before any work
@@ -30,17 +30,11 @@ _LOOKED_AT = 100  # Records of a file without types, before any work
 
 @dataclass(frozen=True)
 class ScoredRecords(ResultRecord):
-    """What was scored in records.
+    """What was scored in records."""
 
-    Args:
-        rows: Rows that were written.
-        pairs: Places for a pair in them.
-        scored: Pairs with a text on both sides; the scores of others are null.
-    """
-
-    rows: int
-    pairs: int
-    scored: int
+    rows: int  # Rows that were written
+    pairs: int  # Places for a pair in them
+    scored: int  # Pairs with a text on both sides; the scores of others are null
 
     def format(self) -> str:
         """The counts in a line."""

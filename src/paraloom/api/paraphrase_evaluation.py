@@ -8,14 +8,13 @@ from typing import Any, Literal, cast
 
 import numpy as np
 
-from paraloom.api.named_models import NO_ENCODER
+from paraloom.api.named_models import NO_ENCODER, named_encoder
 from paraloom.api.pair_inputs import read_pairs
 from paraloom.api.paraphrase_sources import AnyParaphraser, as_paraphraser, open_selector
 from paraloom.api.paraphrasers import Paraphraser
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.progress import progress
 from paraloom.core.protocols import EncoderLike, ParaphraseLike, ParaphraserLike
-from paraloom.embed.encoder import open_encoder
 from paraloom.evaluate.paraphrase_sets import ReferencedSentence, draw_sentences, merge_references
 from paraloom.evaluate.paraphrases import (
     COPY,
@@ -84,7 +83,7 @@ class ParaphraserEvaluation:
         }
         self.pools = {name: as_paraphraser(one) for name, one in self.paraphrasers.items()}
         language = next(filter(None, map(language_of_paraphraser, self.pools.values())), None)
-        self.judge = _open_judge(judge, language)
+        self.judge = named_encoder(judge, language, option="--judge")
         self.selector: ParaphraseSelector | None = None
         if preset is not None:
             gate = None if all(map(is_judged, self.pools.values())) else NO_ENCODER
@@ -232,19 +231,6 @@ def _in_chunks(
 def _text_of(group: Sequence[ParaphraseLike]) -> str:
     """The first variant; one that a model refused to write is empty."""
     return "" if not group or getattr(group[0], "reason", None) else group[0].text
-
-
-def _open_judge(judge: str | Path | EncoderLike | None, language: str | None) -> EncoderLike | None:
-    if judge is None or judge == NO_ENCODER:
-        return None
-    if not isinstance(judge, (str, Path)):
-        return judge
-    if str(judge) in _BUNDLED and language not in (None, "en"):
-        raise ConfigError(
-            f"the encoder '{judge}' reads English, and the paraphraser is for '{language}'",
-            remedy="Name an encoder of that language with --judge, or none: --judge none.",
-        )
-    return open_encoder(judge)
 
 
 def _is_folder(paraphraser: AnyParaphraser) -> bool:

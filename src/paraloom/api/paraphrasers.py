@@ -17,13 +17,13 @@ from paraloom.core.results import ResultRecord
 from paraloom.core.stage import BATCH_ROWS, Ref, Stage
 from paraloom.io import Corpus
 from paraloom.io.shards import read_rows
+from paraloom.io.tables import columns_of
 from paraloom.paraphrasing.examples import ParsedPair
 from paraloom.paraphrasing.paraphraser import ControlledParaphraser
 from paraloom.paraphrasing.settings import PARAPHRASER_FILE
 from paraloom.paraphrasing.templates import SCPN_TEMPLATES, TemplateTable
 from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.shard import OnError
-from paraloom.stages.bitext import columns_of
 from paraloom.stages.paraphraser_networks import TREE, TREES, parsed_pairs
 from paraloom.stages.paraphrasers import TrainParaphraser, paraphraser_folder, paraphraser_parts
 from paraloom.stages.sentences import ReadSentences
@@ -152,19 +152,12 @@ class TemplateCount(ResultRecord):
 
 @dataclass(frozen=True)
 class TemplateCounts(ResultRecord):
-    """The commonest templates, and SCPN's ten that are not among them.
+    """The commonest templates, and SCPN's ten that are not among them."""
 
-    Args:
-        pairs: Pairs with a tree.
-        distinct: Distinct templates.
-        templates: The commonest ones.
-        scpn: The others of SCPN's ten, with their counts, which may be 0.
-    """
-
-    pairs: int
-    distinct: int
-    templates: tuple[TemplateCount, ...]
-    scpn: tuple[TemplateCount, ...]
+    pairs: int  # Pairs with a tree
+    distinct: int  # Distinct templates
+    templates: tuple[TemplateCount, ...]  # The commonest ones
+    scpn: tuple[TemplateCount, ...]  # The others of SCPN's ten, with their counts, which may be 0
 
     def format(self) -> str:
         """A line for each template: count, share, whether SCPN has it (*), the template, an example."""

@@ -23,6 +23,7 @@ from paraloom.io import open_write
 from paraloom.io.compression import PIPE, read_raw_lines, without_compression
 from paraloom.io.documents import TEXT, is_document
 from paraloom.io.formats.columns import is_path
+from paraloom.io.tables import check_lines, columns_of_file
 from paraloom.io.texts import is_nested
 from paraloom.mt.endpoint_config import is_endpoint
 from paraloom.paraphrasing.candidates import SelectingParaphraser, candidates_of, combined
@@ -33,7 +34,6 @@ from paraloom.paraphrasing.selection import SelectedParaphrase
 from paraloom.paraphrasing.selection_config import CandidateSelection
 from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.shard import OnError
-from paraloom.stages.bitext import check_lines, columns_of_file
 from paraloom.stages.paraphrasing import (
     Paraphrase,
     check_text_language,
@@ -193,25 +193,15 @@ def _controlled(opened: ParaphraserLike, selects: bool, how: Mapping[str, Any]) 
 
 @dataclass(frozen=True)
 class ParaphrasedFiles:
-    """What became of the texts of files.
+    """What became of the texts of files."""
 
-    Args:
-        texts: Number of texts that were read and not empty.
-        answered: Of how many there are paraphrases that are good enough.
-        paraphrases: Number of paraphrases.
-        dropped: Why candidates were dropped, and how many of them.
-        result: The stages, with their counts; its `folder` is the output.
-        rows: Without an output: each text and its paraphrases.
-        records: Of texts at a path in records: what became of them.
-    """
-
-    texts: int
-    answered: int
-    paraphrases: int
-    dropped: Mapping[str, int]
-    result: RunResult
-    rows: Sequence[tuple[str, Sequence[Mapping[str, Any]]]] = ()
-    records: RewrittenRecords | None = None
+    texts: int  # Number of texts that were read and not empty
+    answered: int  # Of how many there are paraphrases that are good enough
+    paraphrases: int  # Number of paraphrases
+    dropped: Mapping[str, int]  # Why candidates were dropped, and how many of them
+    result: RunResult  # The stages, with their counts; its `folder` is the output
+    rows: Sequence[tuple[str, Sequence[Mapping[str, Any]]]] = ()  # Without an output: each text and its paraphrases
+    records: RewrittenRecords | None = None  # Of texts at a path in records: what became of them
 
     def format(self) -> str:
         """How many texts have paraphrases, how many have none, and why candidates were dropped."""

@@ -301,10 +301,7 @@ _NOT_OURS = (401, 403)
 
 
 def upload_dataset(folder: Path, url: str) -> None:
-    """Make the data set at `hf://datasets/OWNER/NAME` equal to a folder.
-
-    Files that are there with the same content, as after an upload that was cut off, are not sent again.
-    """
+    """Make the data set at `hf://datasets/OWNER/NAME` equal to a folder; files that are there are not sent again."""
     name = url.removeprefix(HUB)
     if not url.startswith(HUB) or name.count("/") != 1 or "@" in name:
         raise ConfigError("expected the name of a data set", file=url, remedy=f"Write {HUB}OWNER/NAME.")

@@ -49,10 +49,7 @@ def _asks_endpoint(stage: Stage) -> bool:
 
 
 def rejected_rows(definition: Definition, result: RunResult) -> Iterator[dict[str, Any]]:
-    """The rows of the input that could not be read, and the rows that a stage could not process.
-
-    Rows that a filter rejects are not among them.
-    """
+    """The rows that could not be read, or that a stage could not process; not those that a filter rejects."""
     from paraloom.stages.bitext import ReadPairs, ReadScoredPairs
 
     for step, stage in zip(definition.steps, result.stages, strict=False):

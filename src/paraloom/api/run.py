@@ -23,6 +23,7 @@ from paraloom.core.stage import BATCH_ROWS, Fit, Map, Ref, Source, Stage
 from paraloom.io import Corpus
 from paraloom.io.atomic import check_replaceable
 from paraloom.io.bitext import check_target
+from paraloom.io.tables import files_of_bitext, has_further_columns, has_quoted_texts, holds_variants, unread_columns
 from paraloom.pipeline.definition import OF_COMMAND, Definition, Step, define_steps
 from paraloom.pipeline.fit import ARTIFACT
 from paraloom.pipeline.result import RunResult
@@ -59,7 +60,7 @@ def input_stages(
     path = Path(source).absolute()
     if (path / "corpus.json").is_file():
         return [], path
-    for file in bitext.files_of_bitext(Path(source)):
+    for file in files_of_bitext(Path(source)):
         if not file.exists():
             raise _not_found(file)
     given: dict[str, Any] = {key: value for key, value in options.items() if value is not None}
@@ -67,22 +68,22 @@ def input_stages(
         given["bad_rows"] = "reject"
     named = set(given) - {"shard_rows", "bad_rows", "empty_sides"}
     stage: Stage
-    if not named and bitext.has_further_columns(source):
+    if not named and has_further_columns(source):
         given.pop("empty_sides", None)
         stage = bitext.ReadScoredPairs(name=name, source=path, **given)
-    elif not named and bitext.holds_variants(source):
+    elif not named and holds_variants(source):
         from paraloom.stages.variants import ReadVariants
 
         stage = ReadVariants(name=name, source=path)
     else:
         stage = bitext.ReadPairs(name=name, source=path, **given)
-        if bitext.has_quoted_texts(source):
+        if has_quoted_texts(source):
             warnings.warn(
                 f"{source}: texts are quoted, and in a .tsv the quotation marks belong to them; with the name "
                 f"{Path(source).name.partition('.tsv')[0]}.csv they are read as quotes",
                 stacklevel=3,
             )
-        if lost := bitext.unread_columns(source):
+        if lost := unread_columns(source):
             shown = ", ".join(lost[:4]) + (" …" if len(lost) > 4 else "")
             warnings.warn(
                 f"{source}: only the sentences are read, not the columns {shown}; tables with the columns "

@@ -62,7 +62,7 @@ def search_lines(
         vectors: Vectors of the corpus, from `encode`; default: encode it now.
     """
     texts = list(read_lines(queries))
-    model = open_encoder(encoder, available_threads()) if isinstance(encoder, (str, Path)) else encoder
+    model = open_encoder(encoder, available_threads())
     with _encoded_corpus(model, corpus, vectors) as (lines, stored):
         result = search(model.encode(texts), stored, k)
         sentences = lines_at(lines, np.maximum(result.rows, 0).ravel())

@@ -30,6 +30,7 @@ from paraloom.core.stage import Ref, Stage
 from paraloom.io import write_table
 from paraloom.io.bitext import check_target
 from paraloom.io.compression import PIPE, open_write
+from paraloom.io.tables import check_lines
 from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.shard import OnError
 
@@ -226,7 +227,6 @@ def translate_file(
         The number of lines.
     """
     from paraloom.mt.streams import translate_stream
-    from paraloom.stages.bitext import check_lines
 
     if isinstance(translator, (str, Path)):
         translator = named_translator(translator, output=output)

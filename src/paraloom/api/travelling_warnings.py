@@ -57,10 +57,7 @@ def warnings_of_result(definition: Definition, result: RunResult, known: Sequenc
 
 
 def write_with_warnings(corpus: Corpus, output: str, texts: Sequence[str]) -> int:
-    """Write rows as `write_table` does, and the warnings with them, where the format has a place: .parquet, a corpus.
-
-    The rows of a corpus keep their bytes.
-    """
+    """Write rows as `write_table` does, with the warnings where the format has a place: .parquet, a corpus."""
     if texts and output.endswith(".parquet"):
         metadata = {**(corpus.schema.metadata or {}), WARNINGS: json.dumps(list(texts), ensure_ascii=False).encode()}
         schema = corpus.schema.with_metadata(metadata)

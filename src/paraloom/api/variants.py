@@ -21,11 +21,12 @@ from paraloom.core.stage import Ref, Stage
 from paraloom.evaluate.diversity.names import NAMES, NOTE
 from paraloom.io.compression import decode, read_raw_lines, without_compression
 from paraloom.io.corpus import DESCRIPTION
+from paraloom.io.tables import columns_of
 from paraloom.mt.presets import method as method_of
 from paraloom.pipeline.fit import ARTIFACT
 from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.shard import OnError
-from paraloom.stages.bitext import Clean, columns_of
+from paraloom.stages.bitext import Clean
 from paraloom.stages.diversity import MeasureDiversity, SampleVariants
 from paraloom.stages.sentences import ReadSentences
 from paraloom.stages.syntax import Parse

@@ -32,17 +32,11 @@ class Yield(ResultRecord):
 
 @dataclass(frozen=True)
 class Yields(ResultRecord):
-    """Yield and estimated precision of thresholds and presets.
+    """Yield and estimated precision of thresholds and presets."""
 
-    Args:
-        by: The score that is a probability.
-        thresholds: From the highest threshold that keeps a pair to the lowest.
-        presets: The presets whose columns the pairs have, strict first.
-    """
-
-    by: str
-    thresholds: tuple[Yield, ...]
-    presets: tuple[Yield, ...]
+    by: str  # The score that is a probability
+    thresholds: tuple[Yield, ...]  # From the highest threshold that keeps a pair to the lowest
+    presets: tuple[Yield, ...]  # The presets whose columns the pairs have, strict first
 
 
 @dataclass

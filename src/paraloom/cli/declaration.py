@@ -27,39 +27,22 @@ REQUIRED = "required"
 
 @dataclass(frozen=True, kw_only=True)
 class Parameter:
-    """An option or argument of a command.
+    """An option or argument of a command."""
 
-    Args:
-        name: The parameter of the function that the command calls.
-        flags: Names of the option; empty for an argument.
-        kind: text, integer, number, flag or choice.
-        help: The line of `--help`.
-        default: Value without the option; REQUIRED if it must be given.
-        repeated: Several values may be given.
-        separated: Values may also be separated by commas.
-        choices: The values of a choice.
-        low: Minimum.
-        metavar: What stands for the value.
-        complete: Name of a function of `completion`.
-        panel: Heading in `--help`.
-        role: input (a file or folder that is read), output, pairs, encoder, translator, paraphraser, or nothing.
-        everyday: Plain `--help` shows it.
-    """
-
-    name: str
-    flags: tuple[str, ...] = ()
-    kind: str = "text"
-    help: str = ""
-    default: Any = None
-    repeated: bool = False
-    separated: bool = False
-    choices: tuple[str, ...] = ()
-    low: float | None = None
-    metavar: str | None = None
-    complete: str = ""
-    panel: str | None = None
-    role: str = ""
-    everyday: bool = True
+    name: str  # The parameter of the function that the command calls
+    flags: tuple[str, ...] = ()  # Names of the option; empty for an argument
+    kind: str = "text"  # text, integer, number, flag or choice
+    help: str = ""  # The line of `--help`
+    default: Any = None  # Value without the option; REQUIRED if it must be given
+    repeated: bool = False  # Several values may be given
+    separated: bool = False  # Values may also be separated by commas
+    choices: tuple[str, ...] = ()  # The values of a choice
+    low: float | None = None  # Minimum
+    metavar: str | None = None  # What stands for the value
+    complete: str = ""  # Name of a function of `completion`
+    panel: str | None = None  # Heading in `--help`
+    role: str = ""  # input (a file or folder that is read), output, pairs, encoder, translator, paraphraser, or nothing
+    everyday: bool = True  # Plain `--help` shows it
 
     def as_dict(self) -> dict[str, Any]:
         """What differs from the defaults, for the index."""
@@ -69,45 +52,32 @@ class Parameter:
 
 @dataclass(frozen=True, kw_only=True)
 class Command:
-    """A command: the function that it calls, and what is not said there already.
+    """A command: the function that it calls, and what is not said there already."""
 
-    Args:
-        name: Words of the command, such as `train encoder`.
-        run: A function of the command line; what it takes as `**options` are the parameters of `of`. Default: `of` is
-            called, and `show` prints what it returns.
-        of: Function of `paraloom.api`, by name, or `module:Class.method`.
-        stage: Kinds of stages whose fields `**config` of that function sets, separated by spaces; or
-            `module:Class` of a configuration.
-        everyday: Options that plain `--help` shows, separated by spaces. Default: all.
-        keys: The fields of the stage that are options, separated by spaces. Default: all.
-        leave_out: Parameters without an option.
-        flags: Parameter → names of its option, separated by spaces; '' for an argument.
-        settings: Parameter → further attributes of `Parameter`.
-        show: Called with the result and the values of the command. Default: what `output.show` does with a result.
-        then: The next likely command, after `paraloom`; `{output}` stands for what was written.
-        device: It runs models on the device that --device names.
-        help: What it does. Default: summary of `of`.
-        examples: Calls of it.
-        resumes: The output is a run folder, which says itself what is done, or a page that is made again at will.
-        watched: It may take long, and can be watched.
-    """
-
-    name: str
+    name: str  # Words of the command, such as `train encoder`
+    # A function of the command line; what it takes as `**options` are the parameters of `of`. Default: `of` is called,
+    # and `show` prints what it returns.
     run: Callable[..., None] | None = None
-    of: str = ""
+    of: str = ""  # Function of `paraloom.api`, by name, or `module:Class.method`
+    # Kinds of stages whose fields `**config` of that function sets, separated by spaces; or `module:Class` of a
+    # configuration.
     stage: str = ""
-    everyday: str = ""
-    keys: str = ""
-    leave_out: str = ""
+    everyday: str = ""  # Options that plain `--help` shows, separated by spaces. Default: all.
+    keys: str = ""  # The fields of the stage that are options, separated by spaces. Default: all.
+    leave_out: str = ""  # Parameters without an option
+    # Parameter → names of its option, separated by spaces; '' for an argument.
     flags: Mapping[str, str] = field(default_factory=dict)
+    # Parameter → further attributes of `Parameter`.
     settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    # Called with the result and the values of the command. Default: what `output.show` does with a result.
     show: Callable[[Any, Mapping[str, Any]], None] | None = None
-    then: str = ""
-    device: bool = False
-    help: str = ""
-    examples: Sequence[str] = ()
+    then: str = ""  # The next likely command, after `paraloom`; `{output}` stands for what was written
+    device: bool = False  # It runs models on the device that --device names
+    help: str = ""  # What it does. Default: summary of `of`.
+    examples: Sequence[str] = ()  # Calls of it
+    # The output is a run folder, which says itself what is done, or a page that is made again at will.
     resumes: bool = False
-    watched: bool = False
+    watched: bool = False  # It may take long, and can be watched
 
     def function(self) -> Callable[..., Any]:
         """The function that is called with the values."""

@@ -22,10 +22,7 @@ _OFFLINE = ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE")
 
 
 def require_hub(model: str | Path) -> None:
-    """Fail at once if a model has to be downloaded and the hub cannot be reached.
-
-    A model that was downloaded before is then loaded from the cache, without asking the hub for a newer one.
-    """
+    """Fail at once if a model has to be downloaded, not loaded from the cache, and the hub cannot be reached."""
     if Path(model).exists() or hub_answers(hub_endpoint()):
         return
     if _in_cache(str(model)):

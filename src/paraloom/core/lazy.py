@@ -14,10 +14,7 @@ from typing import Any
 def lazy_exports(
     package: str, others: Mapping[str, str] | None = None
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
-    """Values that a package assigns to `__getattr__`, `__dir__` and `__all__`.
-
-    The names are those that its source imports for type checkers, each on a line `from MODULE import NAME as NAME`.
-    """
+    """`__getattr__`, `__dir__`, `__all__` of a package, by its imports for type checkers (`from M import A as A`)."""
     exports = typed_names(package) | dict(others or {})
 
     def load(name: str) -> Any:

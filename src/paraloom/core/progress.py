@@ -105,10 +105,7 @@ def show_progress(start: ProgressState) -> Generator[ProgressCallback, None, Non
 
 @contextmanager
 def loading(what: str) -> Iterator[None]:
-    """Say on stderr what the block loads, if that takes longer than a second and a half; then every 15 seconds again.
-
-    Nothing is printed in workers, or while other progress is shown.
-    """
+    """Say on stderr what the block loads, after 1.5 s and every 15 s; not in workers, nor beside other progress."""
     if _callback is not None or _visible:
         yield
         return

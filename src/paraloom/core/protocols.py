@@ -80,15 +80,7 @@ class ScoringTranslatorLike(TranslatorLike, Protocol):
     """
 
     def score(self, sources: Sequence[str], targets: Sequence[str]) -> list[tuple[float, int]]:
-        """Score given translations.
-
-        Args:
-            sources: n sentences.
-            targets: Their translations.
-
-        Returns:
-            For each the natural log of p(target | source), summed over its tokens, and their number.
-        """
+        """Natural log of p(target | source) of each of n pairs, summed over its tokens, and the number of tokens."""
 
 
 @runtime_checkable
@@ -102,15 +94,7 @@ class PrefixScorerLike(Protocol):
     """
 
     def score_prefixes(self, sources: Sequence[str], prefixes: Sequence[str]) -> list[float]:
-        """Score beginnings of translations.
-
-        Args:
-            sources: n sentences.
-            prefixes: The beginning of each translation.
-
-        Returns:
-            n natural logs of probabilities, sums over the tokens; NaN where a side is longer than the model takes.
-        """
+        """n natural logs of probabilities of prefixes, summed over tokens; NaN where a side is too long."""
 
 
 @runtime_checkable
@@ -126,28 +110,10 @@ class PrefixTranslatorLike(TranslatorLike, Protocol):
     def translate(
         self, sentences: Sequence[str], *, decode: Any = None, seed: int = 0, prefixes: Sequence[str] | None = None
     ) -> list[list[Variant]]:
-        """Translate each sentence.
-
-        Args:
-            sentences: n sentences.
-            decode: A decoding string, such as 'beam:5'; None takes the default of the translator.
-            seed: Seed of a decoding that samples.
-            prefixes: n texts that the translations begin with; variants have what follows them, and its probability.
-
-        Returns:
-            n lists of variants in the order of the sentences, each list best first.
-        """
+        """n lists of variants, best first; `prefixes` begin the translations, and variants have what follows them."""
 
     def split(self, sentences: Sequence[str], *, reserve: int = 0) -> list[list[str]]:
-        """The parts that texts are translated in, where they are longer than the model takes.
-
-        Args:
-            sentences: n texts.
-            reserve: Subwords of a source that are for something else than the text.
-
-        Returns:
-            For each text its parts.
-        """
+        """For each of n texts the parts that it is translated in; `reserve` subwords are for something else."""
 
 
 START = "start"
@@ -250,16 +216,7 @@ class ParaphraserLike(Protocol):
         """Digest of the models, and how they decode: for the metadata of columns."""
 
     def paraphrase(self, texts: Sequence[str], *, n: int = 5, seed: int = 0) -> Sequence[Sequence[ParaphraseLike]]:
-        """Paraphrase texts.
-
-        Args:
-            texts: m texts.
-            n: Variants of each text at most.
-            seed: Seed for decodings that sample.
-
-        Returns:
-            m lists of variants in the order of the texts, each list best first.
-        """
+        """m lists of at most n variants, best first, in the order of the texts; `seed` is for decodings that sample."""
 
 
 class CorpusReader(Protocol):
@@ -292,10 +249,4 @@ class CorpusReader(Protocol):
     def batches(
         self, columns: Sequence[str] | None = None, batch_rows: int = 1024, *, label: str = ""
     ) -> Iterator[pa.RecordBatch]:
-        """Read all rows in order.
-
-        Args:
-            columns: Names of the columns to read; all by default.
-            batch_rows: Rows of a batch at most.
-            label: Shows progress under this label; no progress where it is empty.
-        """
+        """Read all rows in order, in batches of at most `batch_rows`; `label` shows progress under it, unless empty."""

@@ -154,10 +154,7 @@ def origin(path: Path) -> str | None:
 
 
 def fetched(url: str | Path) -> Path:
-    """Fetch a file, or a folder with all its files, into the local cache, unless it is there with the same content.
-
-    Of a data set on the Hugging Face hub the files of one split are put together as one table.
-    """
+    """Fetch a file, a folder, or a split of a data set as one table into the cache, unless it has the same content."""
     url = as_url(url)
     selection = selection_of(url)
     if (braces := _BRACES.search(url)) is not None:

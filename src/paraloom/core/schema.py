@@ -81,10 +81,7 @@ def require(schema: pa.Schema, expected: pa.Schema) -> None:
 
 
 def add_column(batch: pa.RecordBatch, name: str, values: pa.Array, signature: str) -> pa.RecordBatch:
-    """Add a column with the signature of what produced it.
-
-    A column of the same name and signature is replaced.
-    """
+    """Add a column with the signature of what produced it. A column of the same name and signature is replaced."""
     position = batch.schema.get_field_index(name)
     existing = signature_of(batch.schema.field(position)) if position >= 0 else signature
     if existing != signature:

@@ -8,10 +8,7 @@ from paraloom.core.digests import digest
 
 
 def derive_seed(*parts: int | str) -> int:
-    """Hash `parts` to a seed.
-
-    Use it where names are involved (a run's seed, a stage, a shard); for integers alone use `spawn_seed`.
-    """
+    """Hash `parts`, names among them, to a seed; for integers alone use `spawn_seed`."""
     return int(digest(list(parts))[:8], 16) >> 1
 
 
@@ -32,10 +29,7 @@ def spawn_seed(seed: int, *keys: int) -> int:
 
 
 def strided_seed(seed: int, index: int) -> int:
-    """Seed number `index` of a sequence that starts with `seed` itself, 0 to 2**31 - 1.
-
-    For the second, third … translator of a stage: the first draws as it would alone.
-    """
+    """Seed number `index` of a sequence that starts with `seed`, 0 to 2**31 - 1: the first draws as it would alone."""
     return (seed + index * 0x9E3779B1) % 2**31
 
 

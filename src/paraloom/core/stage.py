@@ -21,23 +21,17 @@ Json: TypeAlias = Any  # A value that `json.dumps` accepts: surveys and figures 
 
 @dataclass(frozen=True)
 class StageContext:
-    """Context that the engine hands to a stage besides its rows.
+    """Context that the engine hands to a stage besides its rows."""
 
-    Args:
-        seed: From 0 to 2**31 − 1, derived from the run's seed, the stage's name and (for a Map) the shard and the
-            position of the batch in it: the same at any number of workers, different for each batch.
-        inputs: Folder of each stage or path that the stage's `inputs` fields refer to: a corpus, or an artifact such
-            as a translator. A field that holds a list gives `field.0`, `field.1` …; one that is None gives nothing.
-        survey: What `Map.survey` returned.
-        shard: For a Map: file name of the shard that the batch is from.
-        first_row: For a Map: position of the batch's first row in that shard, from 0.
-    """
-
+    # From 0 to 2**31 − 1, derived from the run's seed, the stage's name and (for a Map) the shard and the position of
+    # the batch in it: the same at any number of workers, different for each batch.
     seed: int
+    # Folder of each stage or path that the stage's `inputs` fields refer to: a corpus, or an artifact such as a
+    # translator. A field that holds a list gives `field.0`, `field.1` …; one that is None gives nothing.
     inputs: Mapping[str, Path] = field(default_factory=dict)
-    survey: Json = None
-    shard: str = ""
-    first_row: int = 0
+    survey: Json = None  # What `Map.survey` returned
+    shard: str = ""  # For a Map: file name of the shard that the batch is from
+    first_row: int = 0  # For a Map: position of the batch's first row in that shard, from 0
 
     def paths(self, name: str) -> tuple[Path, ...]:
         """The folders of an `inputs` field that holds a list, in order.
@@ -120,11 +114,7 @@ class Stage(Config):
         return ()
 
     def with_references(self, references: Mapping[str, str | Path]) -> Stage:
-        """This stage with names and paths in place of what it refers to, by the keys of `refs`.
-
-        Args:
-            references: Key → name of an earlier stage, or path.
-        """
+        """This stage with names and paths in place of what it refers to, by the keys of `refs`."""
         values: dict[str, Any] = {}
         for name in self.inputs:
             value = getattr(self, name)
@@ -242,11 +232,7 @@ class Map(Stage):
         return {}
 
     def final_figures(self, context: StageContext) -> Mapping[str, Json]:
-        """Figures for run.json that are known when all rows are processed, such as what was paid for.
-
-        Args:
-            context: Seed, inputs and the survey.
-        """
+        """Figures for run.json that are known when all rows are processed, such as what was paid for."""
         return {}
 
     def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:

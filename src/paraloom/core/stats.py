@@ -43,11 +43,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Moments:
-    """Count, mean and sum of squared deviations of numbers; two of them can be added in any grouping.
-
-    Reference:
-        Chan, Golub, LeVeque 1983, "Algorithms for computing the sample variance".
-    """
+    """Count, mean and sum of squared deviations, which add in any grouping (Chan, Golub, LeVeque 1983)."""
 
     count: int = 0
     mean: float = 0.0
@@ -108,11 +104,7 @@ class Ratio(Sums):
         return cls(len(y), float(y.sum()), float(x.sum()), float(y @ y), float(y @ x), float(x @ x))
 
     def estimate(self) -> Estimate:
-        """The ratio with its interval for independent clusters; NaN where the denominator is 0.
-
-        Reference:
-            Cochran 1977, "Sampling Techniques", §6.3.
-        """
+        """The ratio with its interval for independent clusters (Cochran 1977, §6.3); NaN where the denominator is 0."""
         if not self.under:
             return Estimate(math.nan, math.nan, math.nan)
         value, half = self.over / self.under, math.nan
@@ -162,11 +154,7 @@ Mergeable = TypeVar("Mergeable")
 
 
 def merge_all(parts: Iterable[Mergeable], empty: Mergeable) -> Mergeable:
-    """Add up statistics, in order.
-
-    Each part takes part in log n additions instead of n, which matters for sums that grow with what they sum, such as
-    vocabularies.
-    """
+    """Add up statistics, each part in log n additions: what they sum, such as vocabularies, grows."""
     # As a binary counter: sums of 1, 2, 4 … parts, at most one of each, the larger ones first.
     sums: list[tuple[int, Mergeable]] = []
     for part in parts:
@@ -204,11 +192,7 @@ def entropy(counts: npt.NDArray[np.integer]) -> Estimate:
 
 
 def wilson_interval(successes: float, n: int) -> tuple[float, float]:
-    """Compute the 95 % interval of a proportion, which stays within 0 and 1.
-
-    Reference:
-        Wilson 1927.
-    """
+    """Compute the 95 % interval of a proportion, which stays within 0 and 1 (Wilson 1927)."""
     share, z = successes / n, Z_95
     center = (share + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
@@ -216,11 +200,7 @@ def wilson_interval(successes: float, n: int) -> tuple[float, float]:
 
 
 def paired_difference(both: int, first: int, second: int, neither: int) -> Estimate:
-    """Estimate the difference of two proportions of the same items, the second minus the first.
-
-    Reference:
-        Newcombe 1998, Statistics in Medicine 17:2635, method 10.
-    """
+    """Estimate the second of two proportions of the same items minus the first (Newcombe 1998, method 10)."""
     n = both + first + second + neither
     before, after = (both + first) / n, (both + second) / n
     before_low, before_high = wilson_interval(both + first, n)
@@ -240,12 +220,7 @@ def paired_difference(both: int, first: int, second: int, neither: int) -> Estim
 
 
 def welch_interval(a: npt.ArrayLike, b: npt.ArrayLike) -> Estimate:
-    """The difference of the means of two samples, `a` minus `b`, with Welch's interval for unequal variances.
-
-    Reference:
-        Welch 1947, "The generalization of 'Student's' problem when several different population variances are
-        involved".
-    """
+    """The difference of two means, `a` minus `b`, with an interval for unequal variances (Welch 1947)."""
     x, y = np.asarray(a, np.float64), np.asarray(b, np.float64)
     errors = float(x.var(ddof=1)) / len(x), float(y.var(ddof=1)) / len(y)
     value, both = float(x.mean() - y.mean()), sum(errors)

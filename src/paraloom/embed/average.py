@@ -16,8 +16,7 @@ import pyarrow as pa
 
 from paraloom.core.array_types import Bools, Float32s
 from paraloom.core.digests import signature
-from paraloom.core.errors import ConfigError, DataError
-from paraloom.core.protocols import EncoderLike
+from paraloom.core.errors import ConfigError
 from paraloom.embed import average_kernels
 from paraloom.embed.spec import Spec
 from paraloom.embed.vocabulary import Vocabulary
@@ -129,11 +128,7 @@ def add_mean(rows: Sequence[int], table: npt.NDArray[Any], scales: Vectors, out:
 
 
 class SentenceEncoder:
-    """An encoder composed of parts; `paraloom.Encoder` is its public face.
-
-    `load_encoder` opens one, `train_encoder` and `distill_encoder` train one. Implements
-    `paraloom.core.protocols.EncoderLike`.
-    """
+    """An encoder composed of parts, which `load_encoder` opens; `paraloom.Encoder` is its public face."""
 
     def __init__(
         self, spec: Spec, parts: Mapping[str, Part], threads: int = 1, training: Mapping[str, object] | None = None
@@ -164,11 +159,7 @@ class SentenceEncoder:
         return signature("encoder", spec=self.spec, dimension=self.dimension, vectors=state.hexdigest()[:12])
 
     def encode(self, sentences: Sequence[str] | pa.Array) -> Vectors:
-        """Encode sentences.
-
-        A part that knows no token of a sentence leaves its columns 0. Sentences of which no part knows a token have the
-        zero vector; one warning gives their number.
-        """
+        """Encode sentences; a part that knows no token leaves its columns 0, and one warning counts zero vectors."""
         vectors = np.zeros((len(sentences), self.dimension), np.float32)
         known = np.zeros(len(sentences), np.bool_)
         columns = self.spec.columns(self.part_dimension)
@@ -196,15 +187,6 @@ class SentenceEncoder:
                 stacklevel=2,
             )
         return vectors
-
-
-def pairwise_similarity(encoder: EncoderLike, a: Sequence[str], b: Sequence[str]) -> Vectors:
-    """Cosine of each sentence with the sentence at the same position in another list."""
-    x, y = normalize_vectors(encoder.encode(a)), normalize_vectors(encoder.encode(b))
-    if len(x) != len(y):
-        raise DataError(f"expected two lists of the same length, got {len(x)} and {len(y)} sentences")
-    cosines: Vectors = np.einsum("nd,nd->n", x, y)
-    return cosines
 
 
 def normalize_vectors(vectors: Vectors) -> Vectors:

@@ -152,10 +152,7 @@ class EmbeddingPenalty:
 
 
 def bias_corrected(learning_rate: float, step: int) -> tuple[np.float32, np.float32]:
-    """Learning rate and ε of Adam with the bias corrections of a step moved out of the loop.
-
-    m̂ / (√v̂ + ε) = √(1 − β2ᵗ) / (1 − β1ᵗ) · m / (√v + ε √(1 − β2ᵗ)).
-    """
+    """Learning rate and ε of Adam with the bias corrections of a step moved out of the loop."""
     root = (1 - BETA2**step) ** 0.5
     return np.float32(learning_rate * root / (1 - BETA1**step)), np.float32(_EPSILON * root)
 

@@ -203,14 +203,7 @@ def stream_sentences(
 def neighborhood_order(
     vectors: npt.NDArray[np.float16], size: int, num_hyperplanes: int, draw: np.random.Generator
 ) -> Ints:
-    """A random order of neighborhoods: each run of `size` rows consists of vectors close to each other.
-
-    Close vectors lie on the same side of all random hyperplanes, or of nearly all of them, at the end of a region.
-    Rows that do not fill a neighborhood are left out.
-
-    Reference:
-        Charikar 2002, "Similarity Estimation Techniques from Rounding Algorithms".
-    """
+    """A random order of runs of `size` vectors on the same side of nearly all random hyperplanes (Charikar 2002)."""
     normals = draw.standard_normal((vectors.shape[1], num_hyperplanes)).astype(np.float32)
     codes = np.empty(len(vectors), np.int64)
     for start in range(0, len(vectors), _CHUNK):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterable, Mapping, Sequence, Set
+from contextlib import nullcontext
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, overload
@@ -181,15 +182,12 @@ class Encoder:
         single = isinstance(sentences, str)
         texts = [sentences] if isinstance(sentences, str) else list_of_strings(sentences)
         vectors = np.zeros((len(texts), self.dimension), np.float32)
-        if show_progress_bar:
-            with progress("encoding", len(texts), unit="sentences") as advance:
-                for start in range(0, len(texts), batch_size):
-                    batch = texts[start : start + batch_size]
-                    vectors[start : start + batch_size] = self.model.encode(batch)
-                    advance(len(batch))
-        else:
+        with progress("encoding", len(texts), unit="sentences") if show_progress_bar else nullcontext() as advance:
             for start in range(0, len(texts), batch_size):
-                vectors[start : start + batch_size] = self.model.encode(texts[start : start + batch_size])
+                batch = texts[start : start + batch_size]
+                vectors[start : start + batch_size] = self.model.encode(batch)
+                if advance is not None:
+                    advance(len(batch))
         if normalize_embeddings:
             vectors = normalize_vectors(vectors)
         return vectors[0] if single else vectors
@@ -322,8 +320,10 @@ def _training_sources(
     return listed[0] or listed[1], bool(listed[1])
 
 
-def open_encoder(model: str | Path, threads: int = 1) -> EncoderLike:
-    """Open the model behind an `Encoder`; see `Encoder.load`."""
+def open_encoder(model: EncoderLike | str | Path, threads: int = 1) -> EncoderLike:
+    """Open the model behind an `Encoder`, see `Encoder.load`; one that is open stays as it is."""
+    if not isinstance(model, (str, Path)):
+        return model
     with loading(f"the encoder {model}"):
         return _open(model, threads)
 

@@ -97,10 +97,7 @@ def export_sentence_transformer(encoder: SentenceEncoder, folder: str | Path, ca
 
 
 def word_tokenizer(words: tuple[str, ...]) -> Tokenizer:
-    """A `tokenizers.Tokenizer` that splits as `paraloom.text.tokens` does; word i has id i, unknown words none.
-
-    The start of each word is marked, so that a byte-pair model without merges finds whole words or nothing.
-    """
+    """A `tokenizers.Tokenizer` that splits as `paraloom.text.tokens`, by marked word starts; word i has id i."""
     try:
         from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
     except ImportError:

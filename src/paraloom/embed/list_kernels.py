@@ -14,10 +14,7 @@ from paraloom.text.token_kernels import EMPTY_SLOT, slot_of
 
 @kernel
 def intern(ids, keys, rows, counts, first):
-    """Number ids by a hash table with enough free slots, count them, and insert new ones, numbered from `first`.
-
-    Returns the number of each id, int32 (tokens,), and the positions at which new ids first occur, int64 (new ids,).
-    """
+    """Number ids by a hash table, new ones from `first`: int32 (tokens,), and where new ids first occur, int64."""
     numbers = np.empty(len(ids), np.int32)
     positions = np.empty(len(ids), np.int64)
     new = 0

@@ -146,10 +146,7 @@ class _UnitRows(NamedTuple):
     finite: bool
 
     def gradient(self, by_unit: Float32s) -> Float32s:
-        """The gradient by the rows, float32 `(n, d)`, from that by the unit rows.
-
-        Only the component of d cos / d row that is orthogonal to the row remains.
-        """
+        """Gradient by the rows, float32 `(n, d)`: of that by the unit rows, what is orthogonal to the row."""
         along: Float32s = np.einsum("nd,nd->n", by_unit, self.units)[:, None] * self.units
         return np.where(self.known, (by_unit - along) / self.lengths, 0).astype(np.float32, copy=False)
 
@@ -164,10 +161,7 @@ def _unit_rows(vectors: Float32s) -> _UnitRows:
 
 
 def similarity_loss(vectors: Float32s, target: Float32s) -> Loss:
-    """Σ (cos(i, j) − target(i, j))² / n over all i ≠ j of a batch, and its gradient.
-
-    A zero vector has cosine 0 with every vector, and no gradient.
-    """
+    """Σ (cos(i, j) − target(i, j))² / n over i ≠ j of a batch, with gradient; zero vectors have cosine 0 and none."""
     batch = _unit_rows(vectors)
     units = batch.units
     errors = units @ units.T

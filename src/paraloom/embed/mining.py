@@ -61,34 +61,10 @@ class Neighbors(NamedTuple):
     backward: SearchResult
 
 
-def mine_bitext(
-    source: StoredVectors,
-    target: StoredVectors,
-    *,
-    threshold: float = MARGIN_THRESHOLD,
-    k: int = NEIGHBORS,
-    retrieval: Retrieval = "max",
-    index: Index = "auto",
-) -> MinedBitext:
-    """Find the pairs of vectors that are translations of each other, each vector in one pair at most.
-
-    The score of a pair is the ratio margin: its cosine over the mean cosine of both vectors with their k nearest ones
-    on the other side, cos(x, y) / ((Σ cos(x, z) / k + Σ cos(y, z) / k) / 2). It is comparable between sentences where
-    the cosine is not, because some sentences are near to everything.
-
-    Reference:
-        Artetxe and Schwenk 2019, "Margin-based parallel corpus mining with multilingual sentence embeddings", §3.
-        Malkov and Yashunin 2018, "Efficient and robust approximate nearest neighbor search using HNSW graphs".
-    """
-    check_mining(k=k, threshold=threshold, retrieval=retrieval, index=index)
-    neighbors = bitext_neighbors(source, target, k=k, index=index)
-    return select_pairs(neighbors, threshold=threshold, retrieval=retrieval)
-
-
 def check_mining(
     *, k: int = NEIGHBORS, threshold: float = MARGIN_THRESHOLD, retrieval: str = "max", index: str = "auto"
 ) -> None:
-    """Check the settings of `mine_bitext`."""
+    """Check the settings of `bitext_neighbors` and `select_pairs`."""
     if retrieval not in get_args(Retrieval):
         raise ConfigError(f"unknown retrieval '{retrieval}'{nearest(retrieval, get_args(Retrieval))}")
     if index not in get_args(Index):
@@ -102,7 +78,11 @@ def check_mining(
 def bitext_neighbors(
     source: StoredVectors, target: StoredVectors, *, k: int = NEIGHBORS, index: Index = "auto"
 ) -> Neighbors:
-    """Find the nearest neighbors of all vectors on the other side; see `mine_bitext`."""
+    """Find the k nearest vectors of the other side for all vectors: exactly, or by a graph.
+
+    Reference:
+        Malkov and Yashunin 2018, "Efficient and robust approximate nearest neighbor search using HNSW graphs".
+    """
     check_mining(k=k, index=index)
     check_vectors(source)
     check_vectors(target)
@@ -119,7 +99,15 @@ def bitext_neighbors(
 def select_pairs(
     neighbors: Neighbors, *, threshold: float = MARGIN_THRESHOLD, retrieval: Retrieval = "max"
 ) -> MinedBitext:
-    """Score the neighbors by their margins and choose the pairs; see `mine_bitext`."""
+    """Choose the pairs of vectors that are translations of each other, each vector in one pair at most.
+
+    The score of a pair is the ratio margin: its cosine over the mean cosine of both vectors with their k nearest ones
+    on the other side, cos(x, y) / ((Σ cos(x, z) / k + Σ cos(y, z) / k) / 2). It is comparable between sentences where
+    the cosine is not, because some sentences are near to everything.
+
+    Reference:
+        Artetxe and Schwenk 2019, "Margin-based parallel corpus mining with multilingual sentence embeddings", §3.
+    """
     check_mining(threshold=threshold, retrieval=retrieval)
     means = [_mean_cosines(side) for side in neighbors]
     forward = _best_candidates(neighbors.forward, means[0], means[1])

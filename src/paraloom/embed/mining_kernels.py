@@ -28,10 +28,7 @@ def improve_rows(cosines, first_column, best, indices, begin, end):
 
 @kernel
 def improve_columns(cosines, first_row, best, indices, lowest, begin, end):
-    """The same for the columns from begin to end: best float32 (c, k), indices int64 (c, k).
-
-    lowest: float32 (c,), best[:, k - 1], which is kept up to date.
-    """
+    """The same for the columns from begin to end: best (c, k), its last column `lowest` (c,), indices int64 (c, k)."""
     last = best.shape[1] - 1
     for row in range(len(cosines)):
         line = cosines[row]

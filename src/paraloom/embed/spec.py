@@ -41,11 +41,7 @@ PARTS: dict[str, PartKind] = {
 
 @dataclass(frozen=True)
 class Spec:
-    """Composition of an encoder: blocks that are concatenated, each the sum of its parts.
-
-    Reference:
-        Wieting & Gimpel 2018 (PNMT), §5.6: all parts are trained jointly.
-    """
+    """Composition of an encoder: blocks that are concatenated, each the sum of its parts (PNMT §5.6)."""
 
     blocks: tuple[tuple[str, ...], ...]
 

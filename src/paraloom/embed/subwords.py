@@ -20,13 +20,7 @@ SPACE = "▁"  # The character that SentencePiece writes for a space
 
 
 class SubwordVocabulary(Vocabulary):
-    """The pieces of a SentencePiece model, piece i in row i; unknown characters map to the unknown piece.
-
-    Texts are normalized and lower-cased first, as for words.
-
-    Reference:
-        Wieting et al. 2021, "Paraphrastic Representations at Scale": averages of SentencePiece embeddings.
-    """
+    """The pieces of a SentencePiece model, piece i in row i, of texts in lower case (Wieting et al. 2021)."""
 
     def __init__(self, model: bytes) -> None:
         import sentencepiece
@@ -64,11 +58,7 @@ def normalize_for_subwords(texts: Texts) -> list[str]:
 
 
 def train_subwords(lines: Iterable[str], size: int, seed: int = 1) -> bytes:
-    """Train a unigram model; the same lines give the same bytes.
-
-    Reference:
-        Kudo 2018, "Subword Regularization".
-    """
+    """Train a unigram model; the same lines give the same bytes (Kudo 2018, "Subword Regularization")."""
     import sentencepiece
 
     sentencepiece.set_random_generator_seed(seed)

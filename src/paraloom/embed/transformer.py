@@ -316,10 +316,7 @@ def _load_dense(path: Path) -> dict[str, Float32s]:
 
 
 def _staged_for_conversion(transformer: Path, staged: Path) -> Path:
-    """The transformer's folder with the key in config.json that CTranslate2's converter asks a BERT for.
-
-    Newer releases of transformers no longer write it.
-    """
+    """The transformer's folder with the key in config.json that CTranslate2's converter asks a BERT for."""
     shutil.rmtree(staged, ignore_errors=True)
     staged.mkdir(parents=True)
     for path in transformer.iterdir():

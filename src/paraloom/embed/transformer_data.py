@@ -91,10 +91,7 @@ def stream_sentences(
 
 
 def batches_of_like_length(data: TransformerData, config: TransformerConfig, draw: np.random.Generator) -> Ints:
-    """The batches of an epoch: sentences of like length, in neighborhoods under the teacher, in random order.
-
-    Sentences that do not fill a batch are left out, other ones in each epoch.
-    """
+    """The batches of an epoch: sentences of like length, in neighborhoods under the teacher, in random order."""
     neighborhood = min(config.neighborhood_size, config.batch_size, len(data))
     size = min(config.batch_size, len(data)) // neighborhood * neighborhood
     usable = draw.permutation(len(data))[: len(data) // size * size]

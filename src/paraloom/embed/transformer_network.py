@@ -143,10 +143,7 @@ def shape_of_bert(config: Mapping[str, int], dimension: int) -> TransformerShape
 
 
 def bert_tensors(network: TransformerNetwork) -> dict[str, Float32s]:
-    """The weights without the linear layer on top, under the names of a BertModel.
-
-    The embeddings of token types, which have no influence, and the pooler, which nothing uses, are zero.
-    """
+    """The weights without the linear layer on top, as those of a BertModel, whose token types and pooler are 0."""
     width = network.shape.width
     state = {name: value.detach().cpu().float().numpy() for name, value in network.state_dict().items()}
     tensors = {

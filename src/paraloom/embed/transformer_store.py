@@ -91,10 +91,7 @@ def padded(ids: Sequence[Sequence[int] | Int32s]) -> tuple[torch.Tensor, torch.T
 def save_transformer(
     network: TransformerNetwork, vocabulary: TeacherVocabulary, folder: Path, training: Mapping[str, object]
 ) -> None:
-    """Write a folder that `Encoder.load` and the sentence-transformers library open, with the same vectors.
-
-    It has the files of a BERT with mean pooling and a linear layer. `paraloom.json` is written last.
-    """
+    """Write a folder that `Encoder.load` and sentence-transformers open alike; `paraloom.json` is the last file."""
     from safetensors.numpy import save
 
     shape = network.shape

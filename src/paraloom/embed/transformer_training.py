@@ -126,11 +126,7 @@ class DistillationLoss:
 
 
 def distillation_loss(vectors: Tensor, teacher: Tensor, config: TransformerConfig) -> DistillationLoss:
-    """Compare the vectors of a batch, and their cosines, with the teacher's.
-
-    Reference:
-        Wada et al. 2025, "SWE4Semantics" (softmax over the cosines of a batch, the diagonal left out).
-    """
+    """Compare the vectors of a batch and their cosines (by a softmax, Wada et al. 2025) with the teacher's."""
     count = len(vectors)
     units = functional.normalize(vectors, dim=1)
     cosines, target = units @ units.T, teacher @ teacher.T

@@ -73,10 +73,7 @@ def token_ids(tokenizer: dict[str, Any]) -> dict[str, int]:
 
 
 def prune(vocabulary: TeacherVocabulary, counts: Ints, size: int) -> TeacherVocabulary:
-    """Keep the tokens that occur most often; special tokens and single characters stay, so that words still split.
-
-    Of a vocabulary of type Unigram, which may have the characters of a hundred languages, those that occur stay.
-    """
+    """Keep the tokens that occur most often, special tokens, and single characters, so that words still split."""
     model = vocabulary.tokenizer["model"]
     if model.get("type") not in ("WordPiece", "Unigram"):
         raise ConfigError(

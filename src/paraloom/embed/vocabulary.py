@@ -170,10 +170,7 @@ class VocabularyCounter:
         return dict(zip(self._spellings, self._counts.tolist(), strict=False))
 
     def most_common(self, size: int) -> CountedVocabulary:
-        """The vocabulary of the `size` most frequent types, most frequent first, ties in alphabetical order.
-
-        Types with a line break are left out, because a vocabulary is stored as lines.
-        """
+        """The `size` most frequent types, ties in alphabetical order; types are lines, without breaks."""
         allowed = np.array(["\n" not in spelling for spelling in self._spellings], np.bool_)
         counts = np.where(allowed, self._counts[: len(allowed)], 0)
         # Of millions of n-grams most occur once or twice: only those that can be among the most frequent are sorted.

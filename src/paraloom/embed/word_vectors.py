@@ -186,11 +186,7 @@ def distill_word_vectors(
     norm: float = 0.0,
     pad_dimensions: bool = False,
 ) -> Float32s:
-    """Encode each word alone, reduce the dimension by PCA, and weight words by their rarity, as model2vec does.
-
-    Reference:
-        Arora et al. 2017, "A Simple but Tough-to-Beat Baseline for Sentence Embeddings": the weight (SIF).
-    """
+    """Encode each word alone, reduce by PCA, and weight words by rarity (SIF, Arora et al. 2017), as model2vec does."""
     if dimension > encoder.dimension and not pad_dimensions:
         raise ConfigError(
             f"the encoder has {encoder.dimension} dimensions, fewer than the {dimension} that were asked for",
@@ -269,10 +265,7 @@ _MAX_WORDS = 10_000_000
 
 
 def average_vectors(path: str | Path, batches: Iterable[Texts]) -> SentenceEncoder:
-    """Average given word vectors, all with the same weight: what vectors are worth before any training.
-
-    Only the vectors of words that occur in the sentences are kept, so that files of any size can be read.
-    """
+    """Average given word vectors, read for the words of the sentences alone: their worth before any training."""
     counter = VocabularyCounter(_UNIT)
     for batch in batches:
         counter.count(batch, UNITS[_UNIT].split(batch))

@@ -202,11 +202,7 @@ def _row(name: str, figures: PrecisionRecall | KindCounts, gold: int, predicted:
 
 
 def score_documents(gold: Iterable[tuple[str, str]], predicted: Iterable[tuple[str, str]]) -> DocumentScore:
-    """Score pairs of documents against the true ones.
-
-    Reference:
-        PARK17 Table 2.
-    """
+    """Score pairs of documents against the true ones (PARK17 Table 2)."""
     true, pairs = set(gold), set(predicted)
     correct = len(true & pairs)
     return DocumentScore(*PrecisionRecall.of_counts(correct, len(pairs), correct, len(true)), len(true))

@@ -8,10 +8,7 @@ from paraloom.core.results import ResultRecord
 
 
 class EvaluationResult(ResultRecord, ABC):
-    """Figures with a signature of what was measured and how.
-
-    `str(result)` is `result.format()`.
-    """
+    """Figures with a signature of what was measured and how. `str(result)` is `result.format()`."""
 
     @abstractmethod
     def format(self) -> str:

@@ -48,11 +48,7 @@ class COMETResult(EvaluationResult):
 def evaluate_comet(
     sources: Sequence[str], hypotheses: Sequence[str], references: Sequence[str], *, model: str | Path
 ) -> COMETResult:
-    """Score translations with the COMET model of a folder; one without references leaves them unread.
-
-    Reference:
-        Rei, Stewart, Farinha, Lavie 2020, COMET: A Neural Framework for MT Evaluation.
-    """
+    """Score translations with the COMET model of a folder (Rei et al. 2020); some models do without references."""
     if not len(sources) == len(hypotheses) == len(references):
         raise DataError(
             f"expected one hypothesis and one reference for each source, got {len(sources)} sources, "

@@ -84,11 +84,7 @@ def compare_encoders(
     resamples: int = SAMPLES,
     seed: int = 1,
 ) -> EncoderComparison:
-    """Compare encoders on semantic textual similarity tasks with a paired bootstrap.
-
-    Reference:
-        Efron 1979, Bootstrap Methods: Another Look at the Jackknife.
-    """
+    """Compare encoders on semantic textual similarity tasks with a paired bootstrap (Efron 1979)."""
     root, present, _ = find_tasks(folder, tasks)
     data = [read_task(root, task) for task in present]
     systems: dict[str, System] = dict(encoders)

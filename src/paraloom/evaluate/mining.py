@@ -52,11 +52,7 @@ def evaluate_mining(
     gold: Sequence[tuple[int, int]] | Ints,
     threshold: float,
 ) -> MiningScore:
-    """Compare mined pairs with the true ones, as the shared task BUCC does.
-
-    Reference:
-        Zweigenbaum et al. 2018, "Overview of the third BUCC shared task".
-    """
+    """Compare mined pairs with the true ones, as the shared task BUCC does (Zweigenbaum et al. 2018)."""
     if not len(gold):
         raise DataError("no true pairs to compare with")
     true = np.unique(np.asarray(gold, np.int64), axis=0)

@@ -36,10 +36,7 @@ def merge_references(sentences: Iterable[ReferencedSentence]) -> list[Referenced
 
 
 def draw_sentences(sentences: Sequence[ReferencedSentence], rows: int, seed: int) -> list[ReferencedSentence]:
-    """Draw sentences without replacement, in the order of the file.
-
-    Which ones are drawn depends on the seed and on their texts, not on their order.
-    """
+    """Draw sentences without replacement, in the order of the file; the seed and their texts decide which."""
     if not rows or rows >= len(sentences):
         return list(sentences)
     ranked = sorted(range(len(sentences)), key=lambda index: (derive_seed(seed, sentences[index].source), index))

@@ -150,11 +150,7 @@ def evaluate_paraphrases(
 
 
 def meaning_ibleu(similarity: float, self_bleu: float) -> float:
-    """The harmonic mean of meaning and of the difference from the source, in the shape of BERT-iBLEU.
-
-    Reference:
-        Niu et al. 2021, "Unsupervised paraphrasing with pretrained language models", §4.1.
-    """
+    """Harmonic mean of meaning and of difference from the source, as BERT-iBLEU (Niu et al. 2021, §4.1)."""
     meaning, difference = 100 * similarity, 100 - self_bleu
     # NaN, of a text without a vector, fails the comparison, too.
     if not meaning > 0 or difference <= 1e-9:

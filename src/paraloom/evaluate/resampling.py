@@ -55,11 +55,7 @@ _TINY = 1e-12
 def resampled_pearson(
     scores: npt.NDArray[Any], similarities: npt.NDArray[Any], resamples: int, seed: int, task: int
 ) -> Floats:
-    """Pearson's r × 100 of pairs that are drawn with replacement, the same pairs for every system.
-
-    Reference:
-        Efron 1979, Bootstrap Methods: Another Look at the Jackknife.
-    """
+    """Pearson's r × 100 of pairs drawn with replacement (Efron 1979), the same pairs for every system."""
     rng = generator(seed, task)
     n = len(scores)
     x, y = _standardized(np.asarray(scores)[None])[0], _standardized(np.asarray(similarities))
@@ -96,10 +92,7 @@ def _standardized(rows: npt.NDArray[Any]) -> Floats:
 
 
 def sample_counts(n: int, samples: int = SAMPLES, seed: int = 1) -> Ints:
-    """Count how often each sentence is in each bootstrap sample.
-
-    Holds the result, 8 bytes for each sentence and sample (8 kB a sentence with 1,000 samples), and one sample more.
-    """
+    """Count how often each sentence is in each bootstrap sample: 8 bytes for each of both."""
     random = generator(seed, n)
     counts = np.empty((samples, n), np.int64)
     for row in counts:

@@ -51,11 +51,7 @@ def read_row_ranges(path: str | Path) -> list[RowRange]:
 
 
 def row_groups(ranges: Sequence[RowRange], rows: Sequence[int]) -> list[tuple[str, ...]]:
-    """The groups of each row: its test set and each folder of the set's name.
-
-    `eng-tur/newstest2018` is a group, and so is `eng-tur`.  Since 2019 WMT's sets are named after their original
-    language; older ones are half of each.
-    """
+    """The groups of each row: its test set and each folder of the set's name, as of `eng-tur/newstest2018`."""
     return [next((_folders(one.name) for one in ranges if one.first <= row <= one.last), ()) for row in rows]
 
 

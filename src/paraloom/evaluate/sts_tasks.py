@@ -1,4 +1,4 @@
-"""The semantic textual similarity tasks: their files, licenses and citations, and how to read them."""
+"""The semantic textual similarity tasks: their files, and how to read them."""
 
 from __future__ import annotations
 
@@ -25,8 +25,6 @@ class STSTask:
     group: str
     subset: str
     file: str
-    license: str
-    citation: str
     default: bool = True
     optional: bool = False
 
@@ -47,56 +45,29 @@ class STSPairs:
 
 
 _YEARS = {
-    "2012": (
-        ("MSRpar", "MSRvid", "SMTeuroparl", "OnWN", "SMTnews"),
-        "MSRpar, MSRvid: Microsoft Research terms; rest not stated",
-        "Agirre, Cer, Diab, Gonzalez-Agirre 2012, SemEval-2012 Task 6",
-    ),
-    "2013": (
-        ("headlines", "OnWN", "FNWN"),
-        "not stated (SMT, LDC's, is left out)",
-        "Agirre, Cer, Diab, Gonzalez-Agirre, Guo 2013, *SEM 2013 shared task",
-    ),
-    "2014": (
-        ("deft-forum", "deft-news", "headlines", "images", "OnWN", "tweet-news"),
-        "not stated",
-        "Agirre et al. 2014, SemEval-2014 Task 10",
-    ),
-    "2015": (
-        ("answers-forums", "answers-students", "belief", "headlines", "images"),
-        "forums and images CC BY-SA; rest not stated",
-        "Agirre et al. 2015, SemEval-2015 Task 2",
-    ),
+    "2012": ("MSRpar", "MSRvid", "SMTeuroparl", "OnWN", "SMTnews"),
+    "2013": ("headlines", "OnWN", "FNWN"),  # SMT, of the LDC, is not free
+    "2014": ("deft-forum", "deft-news", "headlines", "images", "OnWN", "tweet-news"),
+    "2015": ("answers-forums", "answers-students", "belief", "headlines", "images"),
 }
 
-_2016 = (
-    ("answer-answer", "headlines", "plagiarism", "postediting", "question-question"),
-    "not stated",
-    "Agirre et al. 2016, SemEval-2016 Task 1",
-)
-_STSB = ("scores CC BY-SA 4.0; text: each its own", "Cer, Diab, Agirre, Lopez-Gazpio, Specia 2017, SemEval-2017 Task 1")
-_SICK = ("CC BY-NC-SA 3.0", "Marelli et al. 2014, SemEval-2014 Task 1")
-_PIT = ("not stated", "Xu, Callison-Burch, Dolan 2015, SemEval-2015 Task 1")
+_2016 = ("answer-answer", "headlines", "plagiarism", "postediting", "question-question")
 
 TASKS: tuple[STSTask, ...] = (
+    *(STSTask(year, subset, f"{year}/{subset}.test.tsv") for year, subsets in _YEARS.items() for subset in subsets),
     *(
-        STSTask(year, subset, f"{year}/{subset}.test.tsv", license, citation)
-        for year, (subsets, license, citation) in _YEARS.items()
-        for subset in subsets
-    ),
-    *(
-        STSTask("2012-train", subset, f"2012/{subset}.train.tsv", *_YEARS["2012"][1:], default=False)
+        STSTask("2012-train", subset, f"2012/{subset}.train.tsv", default=False)
         for subset in ("MSRpar", "MSRvid", "SMTeuroparl")
     ),
-    *(STSTask("2016", subset, f"2016/{subset}.test.tsv", *_2016[1:], optional=True) for subset in _2016[0]),
-    STSTask("STS-B", "dev", "stsbenchmark/sts-dev.tsv", *_STSB),
-    STSTask("STS-B test", "test", "stsbenchmark/sts-test.tsv", *_STSB, optional=True),
-    STSTask("STS-B", "train", "stsbenchmark/sts-train.tsv", *_STSB, default=False),
-    STSTask("SICK", "test", "sick2014/SICK.test.tsv", *_SICK),
-    STSTask("SICK", "trial", "sick2014/SICK.trial.tsv", *_SICK, default=False),
-    STSTask("SICK", "train", "sick2014/SICK.train.tsv", *_SICK, default=False),
-    STSTask("PIT", "test", "pit2015/pit2015.test.tsv", *_PIT),
-    STSTask("PIT", "dev", "pit2015/pit2015.dev.tsv", *_PIT, default=False),
+    *(STSTask("2016", subset, f"2016/{subset}.test.tsv", optional=True) for subset in _2016),
+    STSTask("STS-B", "dev", "stsbenchmark/sts-dev.tsv"),
+    STSTask("STS-B test", "test", "stsbenchmark/sts-test.tsv", optional=True),
+    STSTask("STS-B", "train", "stsbenchmark/sts-train.tsv", default=False),
+    STSTask("SICK", "test", "sick2014/SICK.test.tsv"),
+    STSTask("SICK", "trial", "sick2014/SICK.trial.tsv", default=False),
+    STSTask("SICK", "train", "sick2014/SICK.train.tsv", default=False),
+    STSTask("PIT", "test", "pit2015/pit2015.test.tsv"),
+    STSTask("PIT", "dev", "pit2015/pit2015.dev.tsv", default=False),
 )
 
 W17_TASKS = frozenset(
@@ -303,8 +274,8 @@ def _own_task(root: Path, path: Path) -> STSTask:
     file = path.relative_to(root)
     stem = without_compression(path).stem
     if path.parent == root:
-        return STSTask(stem, "pairs", file.as_posix(), "not stated", "")
-    return STSTask(file.parent.as_posix(), stem, file.as_posix(), "not stated", "")
+        return STSTask(stem, "pairs", file.as_posix())
+    return STSTask(file.parent.as_posix(), stem, file.as_posix())
 
 
 def _selected(tasks: Sequence[STSTask], names: Iterable[str] | None) -> list[STSTask]:

@@ -25,10 +25,7 @@ def text_hash(text: str) -> int:
 
 
 def find_repeated(shards: Sequence[Path], column: str, scratch: Path) -> dict[str, Ids]:
-    """Find the hashes that each site repeats.
-
-    A hash counts once per page. The counting spills to disk where memory is short.
-    """
+    """Find the hashes that each site repeats, each counted once per page; spills to disk where memory is short."""
     with open_database(scratch=scratch) as database:
         columns = register_shards(database, "shards", shards)
         hashes = columns[column]

@@ -134,10 +134,7 @@ def extract_paragraphs(tree: Tree, method: str, language: str | None = None) -> 
 
 
 def code_texts(tree: Tree) -> frozenset[str]:
-    """The texts of the elements of a page that hold program code, and their lines, with white space collapsed.
-
-    A paragraph of the main text that is one of them is code; its language says nothing about the page's.
-    """
+    """The texts of a page's elements of program code, and their lines: their language is not the page's."""
     texts: set[str] = set()
     for element in tree.xpath(_OUTERMOST_CODE):
         text = "".join(element.itertext())
@@ -147,10 +144,7 @@ def code_texts(tree: Tree) -> frozenset[str]:
 
 
 def split_paragraphs(text: str) -> list[str]:
-    """Split a plain text into paragraphs: its lines, or its blocks between empty lines where lines are wrapped.
-
-    Lines are taken to be wrapped where there are empty lines and no line has more than 100 characters.
-    """
+    """Split a plain text into lines, or blocks between empty lines if it has these and no line above 100 characters."""
     lines = [collapse_spaces(line) for line in text.splitlines()]
     wrapped = "" in lines[:-1] and max(map(len, lines)) <= 100
     parts = re.split(r"\n{2,}", "\n".join(lines)) if wrapped else lines

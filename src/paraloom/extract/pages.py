@@ -77,11 +77,7 @@ PageSource: TypeAlias = FileSource | ArchiveSource
 
 
 def find_sources(arguments: Sequence[str]) -> list[PageSource]:
-    """Find the pages that command line arguments name.
-
-    The pages of a list are one site, and so are single pages in one folder. An archive in a folder is a source of its
-    own.
-    """
+    """Find the pages that command line arguments name; those of a list, or single ones in one folder, are one site."""
     sources: list[PageSource] = []
     single: dict[Path, list[Path]] = {}
     for argument in arguments:

@@ -18,13 +18,4 @@ if TYPE_CHECKING:
     from paraloom.io.shards import read_shard as read_shard
     from paraloom.io.shards import write_shard as write_shard
 
-_MODULES = {
-    "bitext": ("read_pairs", "write_pairs", "write_table"),
-    "compression": ("open_read", "open_write", "read_lines"),
-    "corpus": ("Corpus", "seal_corpus", "write_corpus"),
-    "shards": ("read_batches", "read_shard", "write_shard"),
-}
-
-__getattr__, __dir__, __all__ = lazy_exports(
-    __name__, {name: f"{__name__}.{module}" for module, names in _MODULES.items() for name in names}
-)
+__getattr__, __dir__, __all__ = lazy_exports(__name__)

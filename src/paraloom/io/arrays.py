@@ -27,11 +27,7 @@ def map_array(path: str | Path) -> npt.NDArray[Any]:
 
 
 class StoredVectors:
-    """Vectors of many sentences, in a file that is deleted with them: no more than a slice is in memory.
-
-    Args:
-        blocks: float32 (k, d) each.
-    """
+    """Vectors of many sentences, of blocks float32 (k, d), in a file deleted with them; a slice is in memory."""
 
     def __init__(self, blocks: Iterable[Float32s]) -> None:
         self._file = TemporaryFile(prefix="paraloom-vectors-")  # noqa: SIM115 - open as long as the vectors are used

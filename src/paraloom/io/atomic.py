@@ -88,10 +88,13 @@ def atomic_folder(folder: str | Path, sentinel: str) -> Iterator[Path]:
         shutil.rmtree(old, ignore_errors=True)
 
 
+_SYSTEM_FILES = (".DS_Store", "__pycache__")  # made beside the files by macOS and Python
+
+
 def check_replaceable(folder: Path, new: Path) -> None:
     """Check that no folder or hidden file, such as .git, is deleted with a folder that another one replaces."""
     for path in sorted(folder.iterdir()) if folder.is_dir() else ():
-        is_other = path.name.startswith(".") or (path.is_dir() and path.name != "__pycache__")
+        is_other = path.name not in _SYSTEM_FILES and (path.name.startswith(".") or path.is_dir())
         if is_other and not (new / path.name).exists():
             raise ConfigError(
                 "the folder holds something else, too, which would be deleted",

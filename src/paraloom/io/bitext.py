@@ -58,10 +58,7 @@ def read_pairs(
     limit: int | None = None,
     batch_rows: int = 1024,
 ) -> Iterator[pa.RecordBatch]:
-    """Read sentence pairs as batches of the PAIRS schema, streamed.
-
-    Columns pair_id, origin, src_lang and tgt_lang of a table are kept, unless they are given here.
-    """
+    """Read sentence pairs as batches of PAIRS, streamed; ids, origins and languages of a table are its own."""
     if batch_rows < 1:
         raise ConfigError(f"batch_rows must be 1 or more, got {batch_rows}")
     _check_names(src_lang=src_lang, tgt_lang=tgt_lang, origin=origin)

@@ -163,10 +163,7 @@ class _XzStream:
 
 @contextmanager
 def open_write(path: str | Path) -> Iterator[BinaryIO]:
-    """Open a file for writing bytes, compressed by its suffix.
-
-    The file appears when the block succeeds; equal content gives equal bytes.
-    """
+    """Open a file for writing bytes, compressed by its suffix; it appears when the block succeeds."""
     if str(path) == PIPE:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()

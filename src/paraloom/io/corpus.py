@@ -120,10 +120,7 @@ def write_corpus(folder: str | Path, batches: Iterable[pa.RecordBatch], *, kind:
 
 
 def seal_corpus(folder: str | Path, shards: Sequence[Path], *, kind: str) -> Corpus:
-    """Make a corpus of existing shards by writing its `corpus.json`.
-
-    For writers that create their shards one by one, in any order and in several processes.
-    """
+    """Make a corpus of existing shards, written in any order by any process, by writing its `corpus.json`."""
     folder = Path(folder)
     _check_kind(kind)
     if not shards:

@@ -22,6 +22,10 @@ RECORD_FORMATS = (".jsonl", ".csv", ".tsv", ".parquet")
 """Suffixes of tables of records; all but Parquet may be compressed."""
 
 _BATCH_ROWS = 1024
+_REMEDIES = {
+    ".csv": "Put texts with a comma or a semicolon in quotation marks.",
+    ".tsv": "Look for a missing or a superfluous tab.",
+}
 
 BadRecord: TypeAlias = Callable[[int, str, str], None]
 """Called with row (from 1), reason and raw text of a row that cannot be read."""
@@ -62,18 +66,19 @@ def read_records(path: str | Path, *, header: bool = True, on_bad: BadRecord | N
     elif suffix == ".parquet":
         yield from _parquet_records(path, refuse)
     else:
-        yield from _table_records(_rows(path), path, header, refuse)
+        yield from _table_records(table_rows(path), path, header, refuse)
 
 
 def has_header(path: str | Path, column: str) -> bool:
     """False if a number names a column of a .csv or .tsv, unless it is in the first row: that is a record then."""
     if record_format(path) not in (".csv", ".tsv") or not column.isdecimal():
         return True
-    first = next(_rows(path), None)
+    first = next(table_rows(path), None)
     return isinstance(first, list) and column in map(str.strip, first)
 
 
-def _rows(path: str | Path) -> Iterator[list[str] | BadRow]:
+def table_rows(path: str | Path) -> Iterator[list[str] | BadRow]:
+    """The rows of a .csv or .tsv, a header among them."""
     return csv.read_rows(path) if record_format(path) == ".csv" else _tab_separated(path)
 
 
@@ -87,10 +92,7 @@ def read_schema(path: str | Path) -> pa.Schema | None:
 
 
 def with_columns(schema: pa.Schema, types: Mapping[str, pa.DataType]) -> pa.Schema:
-    """A schema with further columns, which the metadata of the datasets library know, too: it refuses others.
-
-    With lists the metadata go: versions of the library have different names for them.
-    """
+    """A schema with further columns, which its metadata of the datasets library know, too, or else are dropped."""
     for name, kind in types.items():
         schema = schema.append(pa.field(name, kind))
     metadata = dict(schema.metadata or {})
@@ -231,8 +233,8 @@ def _table_records(
         elif len(fields) == len(names):
             yield Record(row, dict(zip(names, fields, strict=True)))
         elif any(field.strip() for field in fields):
-            remedy = "Put texts with a comma or a semicolon in quotation marks."
-            refuse(row, DataError(f"expected {len(names)} fields, got {len(fields)}", remedy=remedy), ",".join(fields))
+            remedy = _REMEDIES[record_format(path)]
+            refuse(row, DataError(f"expected {len(names)} fields, got {len(fields)}", remedy=remedy), "\t".join(fields))
 
 
 def _batches(records: Iterable[Mapping[str, object]], schema: pa.Schema, path: str | Path) -> Iterator[pa.RecordBatch]:

@@ -45,13 +45,7 @@ def read_sheet(path: str | Path, columns: Sequence[str], *, kind: str, remedy: s
 
 
 def quote_formula(text: str) -> str:
-    """Put an apostrophe before a text that a spreadsheet would compute: one that begins with =, +, - or @.
-
-    Texts that begin with an apostrophe get another one, so that `unquote_formula` gives back every text.
-
-    Reference:
-        OWASP, "CSV injection".
-    """
+    """Put an apostrophe before what a spreadsheet would compute (OWASP, "CSV injection"), or what begins with one."""
     return f"'{text}" if text.lstrip()[:1] in _FORMULA else text
 
 

@@ -122,10 +122,7 @@ class Store:
         return {path.removeprefix(f"{root}/"): content for path, content in contents.items()}
 
     def create(self, name: str, content: bytes) -> bool:
-        """Write an object unless there is one: of writers who race, exactly one gets True.
-
-        A writer whose first answer was lost gets False, too, for what it wrote itself: compare the content.
-        """
+        """Write an object unless there is one: of writers who race at most one gets True; others compare it."""
         system, root = self._system()
         path = f"{root}/{name}"
         with storage_errors(self._of(name)):

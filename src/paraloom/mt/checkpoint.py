@@ -51,10 +51,7 @@ def find_translator(
     revision: str | None = None,
     languages: Languages = (None, None),
 ) -> Path:
-    """Find the CTranslate2 folder of a translator, converting a checkpoint if necessary.
-
-    A checkpoint that does not have the `languages`, source and target, is not downloaded.
-    """
+    """Find the CTranslate2 folder of a translator, converting a checkpoint that has the `languages` if necessary."""
     check_precision(precision)
     folder = Path(model)
     if folder.is_dir():
@@ -150,10 +147,7 @@ def save_checkpoint(model: Any, folder: Path, subwords: Path) -> None:
 
 
 def convert(checkpoint: str | Path, folder: Path, *, precision: str = "int8", revision: str | None = None) -> None:
-    """Convert a checkpoint into a CTranslate2 folder with its tokenizer, and check that it translates.
-
-    The folder appears complete or not at all.
-    """
+    """Convert a checkpoint into a CTranslate2 folder, complete or not there, and check that it translates."""
     check_precision(precision)
     local = Path(checkpoint)
     if not local.is_dir():

@@ -25,10 +25,7 @@ SentencePairs: TypeAlias = tuple[Sequence[str], Sequence[str]]
 
 
 def mixture_sizes(rows: Sequence[int], weights: Sequence[float]) -> list[int]:
-    """Number of rows that a mixture reads of each bitext: its shares match `weights`, and no row is left out.
-
-    The bitext with the most rows for its weight is read once, the others as often as their weights require.
-    """
+    """Rows that a mixture reads of each bitext: shares match `weights`, and the least repeated bitext is read once."""
     if len(rows) != len(weights):
         raise ConfigError(
             f"'weights' must have one number per bitext, got {len(weights)} for {len(rows)} bitexts",
@@ -44,10 +41,7 @@ def mixture_sizes(rows: Sequence[int], weights: Sequence[float]) -> list[int]:
 
 
 def repeat_to(read: Callable[[], Iterable[SentencePairs]], rows: int, size: int, seed: int) -> Iterator[SentencePairs]:
-    """Stream a bitext repeatedly until `size` rows are read.
-
-    First whole passes; then the remaining rows, sampled without replacement and kept in their order.
-    """
+    """Stream a bitext repeatedly until `size` rows are read; the last pass is sampled, in the order of the rows."""
     passes, rest = divmod(size, rows) if rows else (0, 0)
     for _ in range(passes):
         yield from read()

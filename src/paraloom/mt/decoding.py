@@ -388,10 +388,7 @@ def as_decoding(decode: str | Decoding) -> Decoding:
 
 
 def describe_decoding(decoding: Decoding) -> str:
-    """Write a decoding with all its fields, as `parse_decoding` reads it; for signatures.
-
-    How samples are chosen is left out where all are kept, and the reverse translator if it is the bundled one.
-    """
+    """Write a decoding with all its fields, as `parse_decoding` reads it, but for choices without an effect."""
     name, main_field = next((name, field) for name, (kind, field) in DECODINGS.items() if type(decoding) is kind)
     head = f"{name}:{getattr(decoding, main_field)}" if main_field else name
     kept = isinstance(decoding, _SAMPLING) and not decoding.samples

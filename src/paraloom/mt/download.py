@@ -39,10 +39,7 @@ _BYTES = {"int16": 2, "float16": 2, "bfloat16": 2, "float32": 4}
 def download(
     name: str, revision: str | None = None, *, precision: str = "int8", languages: Languages = (None, None)
 ) -> Path:
-    """Download a checkpoint that can be converted and has the languages, or a model that CTranslate2 converted.
-
-    A download that broke off is resumed. The folder is named after the commit.
-    """
+    """Download a checkpoint that can be converted and has the languages, or resume; the folder is named by commit."""
     require_hub(name)
     try:
         import huggingface_hub
@@ -157,10 +154,7 @@ def _fetched(
 
 
 def _resume(hub: Any, name: str, revision: str | None, file: Any, blobs: Path) -> None:
-    """Download a large file to its place in the hub's cache, from where an earlier call broke off.
-
-    The hub's client resumes only within a call.
-    """
+    """Download a large file into the hub's cache from where an earlier call broke off; its client cannot."""
     from huggingface_hub import hf_hub_url
     from huggingface_hub.file_download import http_get
     from huggingface_hub.utils import build_hf_headers

@@ -371,10 +371,7 @@ def _loop() -> asyncio.AbstractEventLoop:
 
 
 def run_in_loop(coroutine: Coroutine[Any, Any, _Outcome], stop: Callable[[], None] | None = None) -> _Outcome:
-    """Run a coroutine in the event loop of requests, and wait for it.
-
-    Asked to end, by Ctrl-C or SIGTERM, `stop` is called, and what is under way is waited for: it is paid for.
-    """
+    """Run a coroutine in the event loop of requests; asked to end, call `stop`, and wait for what is paid for."""
     with _termination_as_interrupt():
         future = asyncio.run_coroutine_threadsafe(coroutine, _loop())
         try:

@@ -202,10 +202,7 @@ class EndpointClient:
         return _HEADERS | {"Authorization": f"Bearer {key}"} if key else _HEADERS
 
     def _fault(self, response: Response) -> tuple[str | None, float | None]:
-        """The fault of a response, or None, and the seconds that the server asks to wait.
-
-        Raises RowError for a refused request, ParaloomError where no other request can succeed, either.
-        """
+        """The fault of a response, or None, and the seconds to wait; RowError if refused, or what ends the run."""
         status = response.status
         if status == 200:
             return None, None

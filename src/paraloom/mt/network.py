@@ -267,10 +267,7 @@ def smoothed_cross_entropy(states: Tensor, embedding: Tensor, words: Tensor, smo
 
 @torch.no_grad()
 def cross_entropy(states: Tensor, embedding: Tensor, words: Tensor, rows: int | None = None) -> float:
-    """The sum over tokens of −log p(word), without smoothing and without a gradient.
-
-    The exponential of its mean is the perplexity. Shapes as in `SmoothedCrossEntropy.forward`.
-    """
+    """The sum over tokens of −log p(word), without smoothing and gradient; shapes of `SmoothedCrossEntropy.forward`."""
     total = 0.0
     rows = rows or _block_rows(states)
     for start in range(0, states.shape[0], rows):

@@ -43,10 +43,7 @@ def parse_noise(noise: Sequence[str]) -> dict[str, float]:
 def add_noise(
     pairs: Iterable[SentencePairs], noise: Sequence[str], seed: int, epoch: int, special_tokens: Sequence[str] = ()
 ) -> Iterator[SentencePairs]:
-    """The pairs of an epoch with noise; which, and how, follows from the seed, the epoch and the number of each pair.
-
-    Typing errors are in the source alone: one, and another for every ten words. The rest is in both sides.
-    """
+    """The pairs of an epoch with noise, by seed, epoch and number of a pair; typing errors in the source alone."""
     shares = parse_noise(noise)
     chances = [shares.get(kind, 0.0) for kind in KINDS]
     # Two generators, so that what is drawn for a pair does not depend on where batches begin.

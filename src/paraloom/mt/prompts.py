@@ -116,10 +116,7 @@ def _code(language: str | None) -> str:
 
 
 def _name_and_code(language: str, side: str) -> tuple[str, str]:
-    """The English name of a language, as a prompt says it, and its code.
-
-    A name in words one of which is known, such as Brazilian Portuguese, is taken as it is.
-    """
+    """The English name of a language, as a prompt says it, and its code; names in words are taken as they are."""
     code = _code(language)
     if known_language(code):
         return language_name(code), code

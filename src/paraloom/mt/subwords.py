@@ -79,10 +79,7 @@ class Subwords:
         self._target = _load(folder / "target.spm")
 
     def encode(self, sentences: list[str]) -> list[list[str]]:
-        """Split source sentences into pieces, `</s>` last.
-
-        A leading `>>xxx<<`, by which multilingual Marian models choose the target language, stays one piece.
-        """
+        """Split source sentences into pieces, `</s>` last; Marian's leading `>>xxx<<` stays one piece."""
         rests = [sentence.partition("<< ")[2] if has_language_tag(sentence) else sentence for sentence in sentences]
         rows: list[list[str]] = self._source.encode(rests, out_type=str)
         for row, sentence in zip(rows, sentences, strict=True):

@@ -160,10 +160,7 @@ class Trainer:
         return loss
 
     def evaluate(self, examples: Examples, pool: ThreadPoolExecutor) -> dict[str, float]:
-        """Measure the development loss of the averaged weights, and keep them if they are the best so far.
-
-        With `config.keep_last` they are kept in any case.
-        """
+        """Measure the development loss of the averaged weights; keep them if the best, or by `config.keep_last`."""
         parts = sorted_parts(examples)
         with torch.no_grad():
             losses = list(pool.map(lambda part: self._loss(part, examples), parts))

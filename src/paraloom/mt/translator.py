@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any, cast, overload
+from typing import Any, TypedDict, Unpack, cast, overload
 
 from paraloom.bundled import bundled_path
 from paraloom.core.devices import default_device, parse_device
@@ -29,6 +29,15 @@ from paraloom.mt.long_texts import LongTexts, as_texts
 from paraloom.mt.names import stronger_translator
 from paraloom.mt.splitting import Long, check_long
 from paraloom.text.normalize import normalize
+
+
+class TranslationOptions(TypedDict, total=False):
+    """Keywords of `Translator.translate`, for type checkers."""
+
+    decode: str | Decoding | None
+    seed: int
+    batch_tokens: int | None
+    prefixes: Sequence[str] | None
 
 
 class Translator:
@@ -260,25 +269,11 @@ class Translator:
 
     @overload
     def translate(  # type: ignore[overload-overlap]
-        self,
-        sentences: str,
-        *,
-        decode: str | Decoding | None = None,
-        seed: int = 0,
-        batch_tokens: int | None = None,
-        prefixes: Sequence[str] | None = None,
+        self, sentences: str, **options: Unpack[TranslationOptions]
     ) -> list[Variant]: ...
 
     @overload
-    def translate(
-        self,
-        sentences: Sequence[str],
-        *,
-        decode: str | Decoding | None = None,
-        seed: int = 0,
-        batch_tokens: int | None = None,
-        prefixes: Sequence[str] | None = None,
-    ) -> list[list[Variant]]: ...
+    def translate(self, sentences: Sequence[str], **options: Unpack[TranslationOptions]) -> list[list[Variant]]: ...
 
     def translate(
         self,

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from paraloom.core.array_types import Int32s
 from paraloom.core.errors import DataError
-from paraloom.core.protocols import TranslatorLike, Variant
+from paraloom.core.protocols import Variant
 from paraloom.core.schema import PAIRS, require, with_reasons
 
 REPEATED = "the same words as a better translation of the sentence"
@@ -25,28 +25,6 @@ PIECES = pa.field("pieces", pa.int32())
 """Further column of translations: how many parts a long text was translated in."""
 
 
-def backtranslate(
-    batch: pa.RecordBatch,
-    translator: TranslatorLike,
-    *,
-    side: Literal["src", "tgt"] = "src",
-    seed: int = 0,
-    method: str = "",
-) -> pa.RecordBatch:
-    """Translate one side of a bitext, and pair the other side, the reference, with the translations.
-
-    Reference:
-        Wieting, Mallinson, Gimpel 2017 (W17), §3.
-    """
-    require(batch.schema, PAIRS)
-    sentences = pc.fill_null(batch.column(side), "").to_pylist()
-    variants = translator.translate(sentences, seed=seed)
-    signature = translator.signature
-    return pair_translations(
-        batch, variants, method or signature, reference="tgt" if side == "src" else "src", signature=signature
-    )
-
-
 def pair_translations(
     pairs: pa.RecordBatch,
     variants: Sequence[Sequence[Variant]],
@@ -55,7 +33,7 @@ def pair_translations(
     reference: Literal["src", "tgt"] = "tgt",
     signature: str = "",
 ) -> pa.RecordBatch:
-    """Pair each reference with each translation of its other side, best first."""
+    """Pair each reference with each translation of its other side, best first (W17 §3)."""
     require(pairs.schema, PAIRS)
     if len(variants) != pairs.num_rows:
         raise DataError(f"expected the translations of {pairs.num_rows} pairs, got those of {len(variants)}")

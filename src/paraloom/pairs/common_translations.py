@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator, Sequence
-from itertools import combinations
+from itertools import combinations, count, islice
 from pathlib import Path
 
 import pyarrow as pa
 
+from paraloom.core.batches import batched
 from paraloom.core.digests import digest
 from paraloom.core.schema import PAIRS
-from paraloom.io.database import open_database, register_shards, sql
+from paraloom.io.database import Connection, open_database, register_shards, sql
 
 _BATCH_ROWS = 1000
 
@@ -22,13 +23,8 @@ WITH_PIVOT = pa.schema([*PAIRS, pa.field("pivot", pa.string()), pa.field("pivot_
 def common_translations(
     shards: Sequence[Path], *, side: str = "tgt", max_pairs: int = 1, limit: int = 0
 ) -> Iterator[pa.RecordBatch]:
-    """Pair the sentences of one side of a bitext that have the same counterpart.
-
-    Memory is bounded: DuckDB groups the shards, on disk if needed.
-    """
+    """Pair the sentences of one side of a bitext that have the same counterpart, in bounded memory (DuckDB)."""
     text, pivot = ("tgt", "src") if side == "tgt" else ("src", "tgt")
-    rows: list[dict[str, str]] = []
-    count = 0
     with tempfile.TemporaryDirectory() as scratch, open_database(scratch=Path(scratch)) as database:
         names = register_shards(database, "bitext", shards)
         query = sql(
@@ -41,28 +37,22 @@ def common_translations(
             origin=names["origin"].name,
         )
         cursor = database.execute(query)
-        while groups := cursor.fetchmany(_BATCH_ROWS):
-            for shared, texts, lang, pivot_lang, origin in groups:
-                # An order that has nothing to do with the texts, and is the same at every run.
-                shuffled = sorted(texts, key=digest)
-                different = [(a, b) for a, b in combinations(shuffled, 2) if _letters(a) != _letters(b)]
-                for a, b in different[:max_pairs]:
-                    count += 1
-                    if limit and count > limit:
-                        break
-                    rows.append(
-                        {
-                            "pair_id": f"{origin}:{count}", "src": a, "tgt": b, "src_lang": lang, "tgt_lang": lang,
-                            "origin": origin, "pivot": shared, "pivot_lang": pivot_lang,
-                        }
-                    )  # fmt: skip
-                    if len(rows) == _BATCH_ROWS:
-                        yield pa.RecordBatch.from_pylist(rows, schema=WITH_PIVOT)
-                        rows = []
-            if limit and count > limit:
-                break
-    if rows:
-        yield pa.RecordBatch.from_pylist(rows, schema=WITH_PIVOT)
+        for rows in batched(islice(_pairs(cursor, max_pairs), limit or None), _BATCH_ROWS):
+            yield pa.RecordBatch.from_pylist(rows, schema=WITH_PIVOT)
+
+
+def _pairs(cursor: Connection, max_pairs: int) -> Iterator[dict[str, str]]:
+    numbers = count(1)
+    while groups := cursor.fetchmany(_BATCH_ROWS):
+        for shared, texts, lang, pivot_lang, origin in groups:
+            # An order that has nothing to do with the texts, and is the same at every run.
+            shuffled = sorted(texts, key=digest)
+            different = ((a, b) for a, b in combinations(shuffled, 2) if _letters(a) != _letters(b))
+            for a, b in islice(different, max_pairs):
+                yield {
+                    "pair_id": f"{origin}:{next(numbers)}", "src": a, "tgt": b, "src_lang": lang, "tgt_lang": lang,
+                    "origin": origin, "pivot": shared, "pivot_lang": pivot_lang,
+                }  # fmt: skip
 
 
 def _letters(text: str) -> str:

@@ -60,11 +60,7 @@ class LexiconConfig(WordAlignmentConfig, Config):
 
 
 def pivot_lexicon(pivots: Iterable[Iterable[tuple[Texts, Texts]]], config: LexiconConfig | None = None) -> pa.Table:
-    """Extract phrases that paraphrase each other: p(e₂ | e₁) = Σ_f p(f | e₁) p(e₂ | f), the mean over the pivots.
-
-    Reference:
-        Bannard and Callison-Burch 2005, "Paraphrasing with bilingual parallel corpora", equations 1 to 3.
-    """
+    """Phrases with Σ_f p(f | e₁) p(e₂ | f), the mean over the pivots (Bannard and Callison-Burch 2005)."""
     config = config or LexiconConfig()
     phrases = Phrases(config.max_phrase_length)
     pivoted = []

@@ -126,11 +126,7 @@ class SelectingParaphraser:
         return own if self.selector is None else f"{own}|{self.selector.signature}"
 
     def answer(self, texts: Sequence[str], *, seed: int = 0) -> tuple[list[list[ParaphraseLike]], Selection]:
-        """The candidates of texts, and what is kept of them.
-
-        A text that is longer than the paraphraser takes is selected by sentences; where nothing is good enough, the
-        sentence itself stays.
-        """
+        """The candidates of texts, and what is kept of them; long texts by sentences, which may stay as they are."""
         if self.selector is None:
             groups = [list(group) for group in self.paraphraser.paraphrase(texts, n=self.candidates, seed=seed)]
             return groups, without_selection(texts, groups, self.n)

@@ -58,10 +58,7 @@ def height_of(template: str) -> int:
 
 
 def read_template(text: str, known: Collection[str] = ()) -> str:
-    """Check a template that a person wrote, and bring it to its canonical form.
-
-    Spaces do not matter, and a ROOT around the tree and the EOP after it, as in SCPN's files, are dropped.
-    """
+    """Check a template and bring it to its canonical form, without spaces, and SCPN's ROOT and EOP."""
     body = _END_OF_PARSE.sub("", text)
     stack: list[int] = []
     pieces: list[str] = []

@@ -194,10 +194,7 @@ class ParaphraseSelector:
         difference: float,
         measured: SelectedParaphrase | None = None,
     ) -> str:
-        """Why a candidate is dropped; '' accepts it. The only place that decides.
-
-        Asked twice: before a model has seen the candidate, and with what the models measured.
-        """
+        """Why a candidate is dropped, '' if not; asked before a model has seen it, and with what models measured."""
         if measured is None:
             return self._surface_fault(source, units, candidate, difference)
         if self.encoder is not None and not measured.meaning >= self.config.meaning:
@@ -269,10 +266,7 @@ class ParaphraseSelector:
     def _judged(
         self, texts: list[str], outputs: list[str], cost: npt.NDArray[np.float64], alive: npt.NDArray[np.bool_]
     ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-        """The lower verdict on both orders, and the probability to be right: NaN of candidates that are dropped anyway.
-
-        What does not pass in the first order is not asked about in the second.
-        """
+        """The lower verdict on both orders, and the probability to be right; NaN of what is dropped anyway."""
         assert self.judge is not None
         verdict, probability, change = (np.full(len(texts), np.nan) for _ in range(3))
         rows = np.flatnonzero(alive)

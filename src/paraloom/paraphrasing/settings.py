@@ -20,25 +20,15 @@ PARSER_FOLDER = "parser"
 
 @dataclass(frozen=True)
 class ParaphraserSettings:
-    """Settings of a trained paraphraser.
+    """Settings of a trained paraphraser."""
 
-    Args:
-        labels: Labels of templates in its vocabulary.
-        control: The mixture of its training examples.
-        parser: Name of an installed parser, such as 'stanza:en'; '' where the folder has the parser, or none.
-        language: Language of its training pairs, an ISO 639-1 code; '' where it is unknown.
-        network: Its network: 'transformer', 'lstm' or 'scpn'.
-        max_parse_labels: Of SCPN, whose sources show their full parse: labels of it at most; else 0.
-        tags: Of SCPN: labels of words.
-    """
-
-    labels: tuple[str, ...]
-    control: ControlConfig = field(default_factory=ControlConfig)
-    parser: str = ""
-    language: str = ""
-    network: str = TRANSFORMER
-    max_parse_labels: int = 0
-    tags: tuple[str, ...] = ()
+    labels: tuple[str, ...]  # Labels of templates in its vocabulary
+    control: ControlConfig = field(default_factory=ControlConfig)  # The mixture of its training examples
+    parser: str = ""  # Name of an installed parser, such as 'stanza:en'; '' where the folder has the parser, or none
+    language: str = ""  # Language of its training pairs, an ISO 639-1 code; '' where it is unknown
+    network: str = TRANSFORMER  # Its network: 'transformer', 'lstm' or 'scpn'
+    max_parse_labels: int = 0  # Of SCPN, whose sources show their full parse: labels of it at most; else 0
+    tags: tuple[str, ...] = ()  # Of SCPN: labels of words
 
     def save(self, folder: Path) -> None:
         """Write paraphraser.json."""

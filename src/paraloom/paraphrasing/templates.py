@@ -66,13 +66,7 @@ class TemplateTable:
         return self.counts[template] / max(1, self.counts.total())
 
     def suggest(self, source_template: str | None, count: int) -> list[str]:
-        """Templates for paraphrases of a sentence: those that paraphrases of its own template had, commonest first.
-
-        Where these are fewer than asked for, the commonest ones of all paraphrases follow.
-
-        Reference:
-            Sun et al. 2021 (AESOP), §3.2, which samples from the same counts.
-        """
+        """Templates that paraphrases of a sentence's own template had, then all, commonest first (AESOP §3.2)."""
         of_source = {
             template: number for (source, template), number in self.pair_counts.items() if source == source_template
         }

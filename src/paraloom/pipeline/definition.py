@@ -53,10 +53,7 @@ class Definition:
 
 
 def detached(step: Step) -> Stage:
-    """The stage of a step with names and paths in place of the stages that it refers to.
-
-    Worker processes get this one: it does not carry other stages along, with the data that they hold.
-    """
+    """The stage of a step with names and paths instead of stages, whose data worker processes shall not carry."""
     stage = step.stage.with_references(step.references)
     return replace(stage, input=step.source) if isinstance(stage, Map) and stage.input is not None else stage
 

@@ -82,10 +82,7 @@ class StageEstimate:
         return self.seconds_once * (workers if self.kind == "map" else 1) + self.seconds_all * share
 
     def seconds(self, workers: int, share: float = 1.0) -> float:
-        """Wall time, in seconds, with a number of worker processes, which share out the shards of maps only.
-
-        `share` is that of the expected work: one of `spread`, for an end of the interval.
-        """
+        """Wall seconds with a number of workers, which share the shards of maps; `share` of the expected work."""
         if self.kind == "map":
             rounds = math.ceil(math.ceil(self.shards) / workers)
             share *= min(1.0, rounds / self.shards) if self.shards else 1 / workers

@@ -67,10 +67,7 @@ def find_artifact(folder: Path, record: Mapping[str, Json]) -> Path | None:
 
 
 def commit_artifact(folder: Path, record: Mapping[str, Json]) -> None:
-    """Move the artifact of `record` to its final folder, unless it is there already.
-
-    It is recorded first and moved then, so that a kill between the two loses nothing.
-    """
+    """Move the artifact of `record`, which is recorded first, to its final folder, unless it is there already."""
     present, artifact = find_artifact(folder, record), folder / ARTIFACT
     if present is not None and present != artifact:
         shutil.rmtree(present / "checkpoint", ignore_errors=True)

@@ -43,8 +43,7 @@ class MachineTracker:
                 done.seen = now
 
     def figures(self) -> list[dict[str, Any]]:
-        """Of each machine: the shards it has, those it has finished and their rows, rows per second (None as long as it
-        has finished none), and the seconds since it began or finished one."""
+        """Of each machine: its shards, those finished, their rows, rows per second, seconds since the last sign."""
         now = time.monotonic()
         with self._lock:
             return [

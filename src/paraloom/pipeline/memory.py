@@ -9,10 +9,7 @@ from pathlib import Path
 
 
 def peak_memory() -> int:
-    """Peak resident memory of this process so far, or since `restart_peak`, in bytes.
-
-    On Linux from /proc: getrusage would start from the size of the parent process.
-    """
+    """Peak resident bytes of this process, or since `restart_peak`; from /proc, as getrusage counts the parent."""
     try:
         line = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM:"))
         return int(line.split()[1]) * 1024
@@ -27,10 +24,7 @@ def restart_peak() -> None:
 
 
 def memory_in_use() -> int:
-    """Resident memory of this process and of all that it started, in bytes; pages that they share count for each.
-
-    Without /proc, as on macOS: the peak of this process alone.
-    """
+    """Resident bytes of this process and all that it started; without /proc, as on macOS, its own peak."""
     total, waiting = 0, ["self"]
     while waiting:
         process = Path("/proc", waiting.pop())

@@ -61,10 +61,7 @@ class ProgressTracker:
             self._state = None
 
     def figures(self) -> dict[str, Any] | None:
-        """Work done, total, units per second, and seconds that remain; None without any work.
-
-        `rate` and `remaining` are None as long as they are unknown. `idle` is the time since the work last advanced.
-        """
+        """Work done, total, units per second, seconds that remain (None: unknown) and since the last advance."""
         now = time.monotonic()
         with self._lock:
             if self._state is None:

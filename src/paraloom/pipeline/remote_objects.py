@@ -40,10 +40,7 @@ class StageObjects:
         return f"{self.stage}/{ARTIFACT}/{output[:DIGITS]}"
 
     def upload(self, folder: Path, files: Mapping[str, str]) -> dict[str, str]:
-        """Upload files of the stage, and return what the storage then says of their content.
-
-        Whoever uploads the same name uploads the same bytes.
-        """
+        """Upload files of the stage, the same bytes whoever does, and return what the storage says of their content."""
         checksums = {}
         for name, content in files.items():
             self.store.replace(self.file(name, content), folder / name)

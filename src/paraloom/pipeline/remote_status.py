@@ -16,10 +16,7 @@ from paraloom.pipeline.store import REPORT, parse_report
 
 
 def read_status_at(url: str | Path) -> RunStatus:
-    """Read the status of a run at a URL from what its processes wrote there.
-
-    That of the process on this machine comes first, or else the latest; others follow if they ended after it began.
-    """
+    """Read the status of a run at a URL: this machine's or else the latest, then those that ended after it began."""
     store, copy = Store.open(as_url(url)), local_copy(url)
     report = store.read(REPORT)
     if report is None:

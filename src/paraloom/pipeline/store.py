@@ -27,10 +27,7 @@ _PACKAGES = ("pyarrow", "numpy", "duckdb", "sentencepiece", "ctranslate2", "torc
 
 @contextmanager
 def claimed(folder: Path) -> Iterator[None]:
-    """Lock `folder` for this process; it is created if it does not exist.
-
-    The lock is the operating system's: it is released when the process ends, however that happens.
-    """
+    """Lock `folder`, made if it does not exist, for this process: the system releases it when the process ends."""
     check(folder)
     with disk_full_as_error(folder), unwritable_as_error(folder):
         folder.mkdir(parents=True, exist_ok=True)

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -16,23 +13,19 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paraloom.core.config import base_config, check_range
-from paraloom.core.errors import ConfigError, DataError, MissingExtraError, ParaloomError
+from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.lazy import late
 from paraloom.core.reasons import HELD_OUT
 from paraloom.core.schema import LANGUAGE_OF, PAIRS, require, with_reasons
 from paraloom.core.stage import Map, Ref, Source, StageContext
 from paraloom.core.stage_cache import cached_per_stage
-from paraloom.io import Corpus, read_lines, read_pairs
+from paraloom.io import Corpus, read_pairs
 from paraloom.io.bitext import UNKNOWN
-from paraloom.io.compression import decode, read_raw_lines, without_compression
-from paraloom.io.corpus import DESCRIPTION
-from paraloom.io.formats import csv
-from paraloom.io.formats.names import is_dataset, sides
-from paraloom.io.shards import ROW_GROUP_ROWS, WARNINGS, open_shard, read_batches
+from paraloom.io.shards import ROW_GROUP_ROWS, WARNINGS
+from paraloom.io.tables import files_of_bitext, open_table
 from paraloom.pairs.filtering.cleaning import CleaningRules, line_faults
 
 if TYPE_CHECKING:
-    from paraloom.io.records import BadRecord
     from paraloom.pairs.filtering.filters import Criteria
     from paraloom.pairs.filtering.held_out import HeldOut
     from paraloom.text.languages import LanguageIdentifier
@@ -41,9 +34,6 @@ _check = late("paraloom.pairs.filtering.filters:check")
 _criteria = late("paraloom.pairs.filtering.filters:Criteria")
 _select = late("paraloom.pairs.filtering.filters:select")
 _normalize = late("paraloom.text.normalize:normalize")
-_dataset_schema = late("paraloom.io.formats.hf_datasets:dataset_schema")
-_read_dataset = late("paraloom.io.formats.hf_datasets:read_dataset")
-_read_typed = late("paraloom.io.typed_tables:read_typed")
 
 UNREAD = "unread"
 """Origin of rejected rows of a file; their `pair_id` is the row, from 1."""
@@ -228,19 +218,6 @@ def _rejects(rows: list[tuple[int, str, str]], schema: pa.Schema) -> pa.RecordBa
     return with_reasons(pa.record_batch(columns, schema=schema), [reason for _, reason, _ in rows])
 
 
-def files_of_bitext(source: Path) -> tuple[Path, ...]:
-    """The files that the name of a bitext refers to."""
-    two = sides(str(source))
-    if two is not None:
-        return Path(two.src), Path(two.tgt)
-    if "{" in source.name and not source.exists():
-        raise ConfigError(
-            f"expected two names in the braces of '{source}'",
-            remedy="Write PREFIX.{de,en} for PREFIX.de and PREFIX.en.",
-        )
-    return (source,)
-
-
 @dataclass(frozen=True, kw_only=True)
 class ReadScoredPairs(Source):
     """Reads a table or a data set of pairs that Paraloom wrote, with all its columns.
@@ -283,7 +260,7 @@ class ReadScoredPairs(Source):
         row = 0
         unread: list[tuple[int, str, str]] = []
         on_bad = None if self.bad_rows == "stop" else lambda *bad: unread.append(bad)
-        schema, batches = _table(self.source, on_bad, min(self.shard_rows, _LIGHT_BATCH_ROWS))
+        schema, batches = open_table(self.source, on_bad, min(self.shard_rows, _LIGHT_BATCH_ROWS))
         require(schema, PAIRS)
         for batch in batches:
             null = [batch.column(side).is_null().to_numpy(zero_copy_only=False) for side in ("src", "tgt")]
@@ -336,102 +313,6 @@ def _without_warnings(batch: pa.RecordBatch) -> pa.RecordBatch:
 
 _LIGHT_BATCH_ROWS = 5 * ROW_GROUP_ROWS
 """Of a table that is only read: a call costs as much as thousands of its rows."""
-
-_WRITTEN = {"src", "tgt", "pair_id"}
-"""Columns of every table of pairs that Paraloom wrote."""
-_QUOTED = re.compile(r'"(?:[^"]|"")*""(?:[^"]|"")*"')
-
-
-def has_further_columns(source: str) -> bool:
-    """Whether a file or data set has pairs with columns beyond those of PAIRS, as Paraloom writes them."""
-    try:
-        if not is_dataset(source) and without_compression(source).suffix != ".parquet":
-            return set(PAIRS.names) < set(columns_of_file(Path(source)))
-        schema, _ = _table(Path(source))
-        require(schema, PAIRS)
-    except (DataError, ConfigError):
-        return False
-    return len(schema) > len(PAIRS)
-
-
-def _table(
-    source: Path, on_bad: BadRecord | None = None, batch_rows: int = ROW_GROUP_ROWS
-) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
-    """The columns and the rows of a table or a data set."""
-    if is_dataset(source):
-        return _dataset_schema(source), _read_dataset(source)
-    if source.suffix != ".parquet":
-        typed: tuple[pa.Schema, Iterator[pa.RecordBatch]] = _read_typed(source, PAIRS, on_bad)
-        return typed
-    with open_shard(source) as file:
-        return file.schema_arrow, read_batches(source, batch_rows=batch_rows)
-
-
-def columns_of_file(path: Path) -> list[str]:
-    """The columns of a .parquet, the header of a .tsv or .csv, or the keys of the first line of a .jsonl."""
-    kind = without_compression(path).suffix
-    if not path.is_file() or kind not in (".parquet", ".tsv", ".csv", ".jsonl"):
-        return []
-    if kind == ".csv":
-        first_row = next(csv.read_rows(path), None)
-        return first_row if isinstance(first_row, list) else []
-    if kind == ".parquet":
-        with open_shard(path) as file:
-            names: list[str] = file.schema_arrow.names
-        return names
-    try:
-        first = decode(next(read_raw_lines(path), b""), path, 1)
-        return first.split("\t") if kind == ".tsv" else list(json.loads(first))
-    except (ValueError, TypeError, RecursionError, ParaloomError):
-        return []
-
-
-def columns_of(source: str | Path) -> list[str]:
-    """The columns of a corpus folder or of a file; none of a file that does not exist."""
-    if (Path(source) / DESCRIPTION).is_file():
-        names: list[str] = Corpus.open(source).schema.names
-        return names
-    return columns_of_file(Path(source))
-
-
-def check_lines(path: Path) -> None:
-    """Raise ConfigError for a table, whose columns would be taken for one text."""
-    names = columns_of_file(path)
-    if len(names) > 1:
-        shown = ", ".join(name if len(name) <= 20 else f"{name[:19]}…" for name in names[:5])
-        raise ConfigError(
-            f"a table of {len(names)} columns, and none is named as the texts: {shown}",
-            file=path,
-            remedy="Name it: --column. A file of lines with tabs in them may have another suffix, such as .txt.",
-        )
-
-
-def holds_variants(source: str) -> bool:
-    """True if a file is a table of variants: it has the columns pair_id and text, but neither src nor tgt."""
-    names = columns_of_file(Path(source))
-    return {"pair_id", "text"} <= set(names) and not {"src", "tgt"} & set(names)
-
-
-def has_quoted_texts(source: str) -> bool:
-    """Whether texts at the beginning of a .tsv are quoted, with doubled marks, as other programs write them."""
-    if is_dataset(source) or without_compression(source).suffix != ".tsv":
-        return False
-    try:
-        lines = list(islice(read_lines(source), 100))
-    except DataError:
-        return False
-    return any(_QUOTED.fullmatch(field) for line in lines for field in line.split("\t"))
-
-
-def unread_columns(source: str) -> list[str]:
-    """Columns of a table that reading it as pairs leaves out: of text that Paraloom wrote, of others from elsewhere."""
-    try:
-        in_text = not is_dataset(source) and without_compression(source).suffix != ".parquet"
-        columns = _dataset_schema(source).names if is_dataset(source) else columns_of_file(Path(source))
-    except (ConfigError, DataError, MissingExtraError):
-        return []
-    needed = _WRITTEN if in_text else {"src", "tgt"}
-    return [column for column in columns if column not in PAIRS.names] if needed <= set(columns) else []
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -71,17 +71,20 @@ class DistillEncoder(DistillationConfig, Fit):
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Train and save the encoder; the curve has the loss and, with `sts`, the development task."""
-        batches = chain.from_iterable(
-            Corpus.open(path).batches(["text", "vector"], label="reading sentences")
-            for path in context.paths("sentences")
-        )
-
         config = base_config(DistillationConfig, self)
-        evaluator = (
-            read_development(context.inputs["sts"], self.development).figures if "sts" in context.inputs else None
-        )
-        vectors = context.inputs.get("vectors")
-        return distill_encoder(batches, config, folder, evaluator, seed=context.seed, vectors=vectors)
+        vectors, evaluator = context.inputs.get("vectors"), _evaluator(self.development, context)
+        return distill_encoder(_sentences(context), config, folder, evaluator, seed=context.seed, vectors=vectors)
+
+
+def _sentences(context: StageContext) -> Iterator[pa.RecordBatch]:
+    """The sentences with the teacher's vectors."""
+    for path in context.paths("sentences"):
+        yield from Corpus.open(path).batches(["text", "vector"], label="reading sentences")
+
+
+def _evaluator(development: str, context: StageContext) -> Callable[[EncoderLike], dict[str, float]] | None:
+    """What measures an encoder on the development tasks, if there are any."""
+    return read_development(context.inputs["sts"], development).figures if "sts" in context.inputs else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,15 +132,9 @@ class DistillTransformer(TransformerConfig, Fit):
             from paraloom.embed.transformer_training import distill_transformer
         except ImportError:
             raise MissingExtraError.for_verb("training a transformer", "distill") from None
-        batches = chain.from_iterable(
-            Corpus.open(path).batches(["text", "vector"], label="reading sentences")
-            for path in context.paths("sentences")
-        )
-        config = base_config(TransformerConfig, self)
-        evaluator = (
-            read_development(context.inputs["sts"], self.development).figures if "sts" in context.inputs else None
-        )
-        return distill_transformer(batches, context.inputs["teacher"], config, folder, evaluator, seed=context.seed)
+        config, teacher = base_config(TransformerConfig, self), context.inputs["teacher"]
+        evaluator = _evaluator(self.development, context)
+        return distill_transformer(_sentences(context), teacher, config, folder, evaluator, seed=context.seed)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -160,10 +160,7 @@ def score_aligner(
     *,
     words_only: bool = False,
 ) -> AlignmentScore:
-    """Align documents with a gold alignment, learning from all of them together, and score the result.
-
-    The gold alignment is used for the score only.
-    """
+    """Align documents, learning from all of them together, and score the result with a gold alignment."""
     pairs = text_pairs(documents, translator, None if words_only else encoder)
     lexicons: Sequence[LexiconPair] = ()
     if encoder is not None:

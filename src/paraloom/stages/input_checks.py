@@ -125,10 +125,7 @@ def name_languages(batch: pa.RecordBatch, direction: Direction, side: str) -> pa
 
 
 def check_costs(sample: SampledRows, column: str, translator: TranslatorLike, reference: str = "") -> dict[str, Json]:
-    """Compare the costs of a sample with those of the translator's development text, and warn if they are unlike.
-
-    The sample is translated with `COST_DECODING` like the development text, whatever the decoding of the stage.
-    """
+    """Warn if the costs of a sample, translated with `COST_DECODING`, are unlike those of the development text."""
     from paraloom.mt.costs import COST_DECODING, COST_SAMPLE, MIN_SENTENCES, CostDistribution, cost_warning
     from paraloom.mt.streams import best_variants
     from paraloom.mt.translator import Translator

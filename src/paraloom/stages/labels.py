@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from paraloom.core.batches import batched
 from paraloom.core.config import base_config
 from paraloom.core.errors import ConfigError, DataError, suggestion
 from paraloom.core.schema import PAIRS, with_column, with_reasons
@@ -89,8 +90,19 @@ class ReadLabeledPairs(Source):
 
     def batches(self, context: StageContext) -> Iterator[pa.RecordBatch]:
         """All pairs with a known label, in order."""
-        rows: list[dict[str, Any]] = []
-        count, last = 0, max(self.src_column, self.tgt_column, self.label_column)
+        count = 0
+        for rows in batched(islice(self._rows(), self.limit or None), _BATCH_ROWS):
+            count += len(rows)
+            yield pa.RecordBatch.from_pylist(rows, schema=_LABELED)
+        if not count:
+            raise DataError(
+                f"no row has one of the labels {', '.join((*self.right, *self.wrong))}",
+                file=self.source,
+                remedy="Set 'label_column', 'right' and 'wrong' to what the file has.",
+            )
+
+    def _rows(self) -> Iterator[dict[str, Any]]:
+        last = max(self.src_column, self.tgt_column, self.label_column)
         for number, line in enumerate(read_lines(str(self.source)), start=1):
             cells = line.split("\t")
             if len(cells) < last:
@@ -101,32 +113,17 @@ class ReadLabeledPairs(Source):
             value = cells[self.label_column - 1].strip() if self.label_column else None
             if value is not None and value not in (*self.right, *self.wrong):
                 continue
-            rows.append(
-                {
-                    "pair_id": f"{self.labeled_set}:{number}",
-                    "src": cells[self.src_column - 1].strip(),
-                    "tgt": cells[self.tgt_column - 1].strip(),
-                    "src_lang": self.lang,
-                    "tgt_lang": self.lang,
-                    "origin": self.labeled_set,
-                    LABEL: int(value is None or value in self.right),
-                    SET: self.labeled_set,
-                    KIND: "",
-                }
-            )
-            count += 1
-            if len(rows) == _BATCH_ROWS:
-                yield pa.RecordBatch.from_pylist(rows, schema=_LABELED)
-                rows = []
-            if self.limit and count >= self.limit:
-                break
-        if not count:
-            raise DataError(
-                f"no row has one of the labels {', '.join((*self.right, *self.wrong))}", file=self.source,
-                remedy="Set 'label_column', 'right' and 'wrong' to what the file has.",
-            )  # fmt: skip
-        if rows:
-            yield pa.RecordBatch.from_pylist(rows, schema=_LABELED)
+            yield {
+                "pair_id": f"{self.labeled_set}:{number}",
+                "src": cells[self.src_column - 1].strip(),
+                "tgt": cells[self.tgt_column - 1].strip(),
+                "src_lang": self.lang,
+                "tgt_lang": self.lang,
+                "origin": self.labeled_set,
+                LABEL: int(value is None or value in self.right),
+                SET: self.labeled_set,
+                KIND: "",
+            }
 
 
 _LABELED = pa.schema([*PAIRS, pa.field(LABEL, pa.int8()), pa.field(SET, pa.string()), pa.field(KIND, pa.string())])

@@ -162,10 +162,7 @@ class ExampleWriter:
     def write_sentences(
         self, corpora: Sequence[Corpus], folder: Path, *, unmoved_share: float = 0.0
     ) -> dict[str, Json]:
-        """Add the examples of monolingual text; what is held out of the pairs is left out.
-
-        They are sentences in another order and unmoved ones, each with a template.
-        """
+        """Add examples of monolingual text, moved and unmoved sentences, without what is held out of the pairs."""
         counts = Counter({"reordered_examples": 0, "reordered_left_out": 0})
         if unmoved_share:
             counts["unmoved_examples"] = 0

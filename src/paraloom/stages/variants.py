@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,10 +21,12 @@ from paraloom.core.seeds import strided_seed
 from paraloom.core.stage import Json, Map, Ref, Source, StageContext
 from paraloom.core.stage_cache import cached_per_stage
 from paraloom.io import Corpus
-from paraloom.io.compression import decode, read_raw_lines, without_compression
+from paraloom.io.compression import without_compression
+from paraloom.io.records import read_records
 from paraloom.io.shards import read_batches
+from paraloom.io.tables import columns_of_file
 from paraloom.pairs.variants import ORIGINALS, TrainingPairs, training_pairs, variant_rows
-from paraloom.stages.bitext import columns_of_file, held_out
+from paraloom.stages.bitext import held_out
 from paraloom.stages.input_checks import check_translation
 from paraloom.stages.scores import scoring_translator
 
@@ -323,7 +324,6 @@ _NUMBERS = {"rank": int, "logprob": float, "tokens": int}
 _MAX_INT32 = 2**31 - 1
 _TREES = pa.field("text_parse", pa.string())
 _CHUNK_ROWS = 1024
-_REMEDY = 'A line looks like {"pair_id": "news:1", "text": "A dog sleeps."}.'
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -366,9 +366,8 @@ class ReadVariants(Source):
                 file=self.source,
                 remedy="Give a .tsv, .jsonl or .parquet file, or the folder that `paraloom research variants` wrote.",
             )
-        rows = _tsv_rows(self.source) if kind == ".tsv" else _json_rows(self.source)
         schema = VARIANTS.append(_TREES) if _TREES.name in columns_of_file(self.source) else VARIANTS
-        for chunk in batched(rows, _CHUNK_ROWS):
+        for chunk in batched(_rows(self.source), _CHUNK_ROWS):
             yield pa.RecordBatch.from_pylist(chunk, schema=schema)
 
     def _from_parquet(self) -> Iterator[pa.RecordBatch]:
@@ -397,37 +396,13 @@ class ReadVariants(Source):
             row += batch.num_rows
 
 
-def _tsv_rows(path: Path) -> Iterator[dict[str, object]]:
-    """The rows of a .tsv as VARIANTS; rows are counted from 1, without the header."""
-    lines = read_raw_lines(path)
-    names = decode(next(lines, b""), path, 1).split("\t")
-    for name in _REQUIRED:
-        if name not in names:
-            raise _no_column(path, name, names)
-    for row, line in enumerate(lines, 1):
-        fields = decode(line, path, row).split("\t")
-        if len(fields) != len(names):
-            raise DataError(
-                f"the row has {len(fields)} fields, the header has {len(names)}",
-                file=path,
-                row=row,
-                remedy="Look for a missing or a superfluous tab.",
-            )
-        yield _variant(dict(zip(names, fields, strict=True)), path, row)
-
-
-def _json_rows(path: Path) -> Iterator[dict[str, object]]:
-    """The rows of a .jsonl as VARIANTS; blank lines are skipped."""
-    for row, line in enumerate(read_raw_lines(path), 1):
-        if not line.strip():
-            continue
-        try:
-            value = json.loads(decode(line, path, row))
-        except (ValueError, RecursionError) as error:
-            raise DataError(f"the line is not valid JSON ({error})", file=path, row=row, remedy=_REMEDY) from None
-        if not isinstance(value, dict):
-            raise DataError(f"expected a JSON object, got {type(value).__name__}", file=path, row=row, remedy=_REMEDY)
-        yield _variant(value, path, row)
+def _rows(path: Path) -> Iterator[dict[str, object]]:
+    """The rows of a .tsv or .jsonl as VARIANTS."""
+    names = columns_of_file(path)
+    if missing := [name for name in _REQUIRED if name not in names and without_compression(path).suffix == ".tsv"]:
+        raise _no_column(path, missing[0], names)
+    for record in read_records(path):
+        yield _variant(record.values, path, record.row)
 
 
 def _variant(values: dict[str, object], path: Path, row: int) -> dict[str, object]:
@@ -436,11 +411,6 @@ def _variant(values: dict[str, object], path: Path, row: int) -> dict[str, objec
     for name in _REQUIRED:
         if not isinstance(values.get(name), str):
             raise DataError(f"'{name}' is missing", file=path, row=row, remedy="Each row has a pair_id and a text.")
-        try:
-            str(values[name]).encode()
-        except UnicodeEncodeError as error:
-            what = f"'{name}' has half of a surrogate pair (at {error.start})"
-            raise DataError(what, file=path, row=row) from None
     variant: dict[str, object] = {name: values[name] for name in _REQUIRED}
     variant["method"] = str(values.get("method") or "")
     tree = values.get(_TREES.name)

@@ -13,11 +13,7 @@ _EPSILON = np.float32(1e-5)
 
 @kernel
 def best_splits(scores: Float32s, n: int) -> npt.NDArray[np.int16]:
-    """Find the binary tree whose spans have the highest sum of scores.
-
-    Reference:
-        Stern, Andreas and Klein 2017, "A minimal span-based neural constituency parser", §3.
-    """
+    """Find the binary tree whose spans have the highest sum of scores (Stern, Andreas and Klein 2017, §3)."""
     total = scores.copy()
     splits = np.zeros(len(scores), np.int16)
     for length in range(2, n + 1):
@@ -61,11 +57,7 @@ def span_index(start: int, end: int, n: int) -> int:
 
 @kernel(fastmath={"reassoc", "contract", "nsz"})
 def normalized_spans(ends: Float32s, bias: Float32s, scale: Float32s, offset: Float32s, multiple: int) -> Float32s:
-    """Compute the numbers of all spans of a sentence from those of their ends.
-
-    Reference:
-        Ba, Kiros and Hinton 2016, "Layer normalization", §3.
-    """
+    """Compute the numbers of all spans of a sentence from those of their ends (Ba, Kiros and Hinton 2016, §3)."""
     n, size = len(ends) - 1, ends.shape[1]
     count = n * (n + 1) // 2
     spans = np.empty((-(-count // multiple) * multiple, size), np.float32)

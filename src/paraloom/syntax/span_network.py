@@ -33,22 +33,16 @@ class SpanNetwork:
     Words are the sum of their parts (a trained vector, the mean of those of the affixes, a projection of the given
     vector), read by two bidirectional layers. A span is the difference of the projected states at its two ends.
 
-    Args:
-        tensors: float32 by name, as `SpanModule` trains them, and `given`, int8 `(V, d)`.
-
     Reference:
         Stern, Andreas and Klein 2017, "A minimal span-based neural constituency parser"; spans are classified one by
         one, as in Teng and Zhang 2018, "Two local models for neural constituent parsing".
     """
 
+    # float32 by name, as `SpanModule` trains them, and `given`, int8 `(V, d)`.
     tensors: Mapping[str, npt.NDArray[np.generic]]
 
     def score(self, sentences: Sequence[WordFeatures]) -> Iterator[tuple[Matrix, Matrix]]:
-        """Score the words and spans of sentences.
-
-        The scores of a sentence are the same bytes whatever the other sentences are. Sentences of similar length side
-        by side are read the fastest.
-        """
+        """Score words and spans; the same bytes whatever else is in the call, fastest in the order of lengths."""
         for start in range(0, len(sentences), COLUMNS):
             yield from self._score_block(sentences[start : start + COLUMNS])
 

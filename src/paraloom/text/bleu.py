@@ -35,13 +35,7 @@ def bleu_plus_one_from_counts(
 
 
 def bleu_from_counts(shared: npt.NDArray[np.integer], translation_lengths: Ints, reference_lengths: Ints) -> Floats:
-    """Compute sacreBLEU's sentence BLEU with its default smoothing ('exp').
-
-    The k-th order without a match counts as 1 / 2ᵏ matches.
-
-    Reference:
-        Post 2018, "A call for clarity in reporting BLEU scores"; `sacrebleu.sentence_bleu`.
-    """
+    """sacreBLEU's sentence BLEU (Post 2018), 'exp' smoothing: the k-th order without a match counts as 1 / 2ᵏ."""
     totals = np.maximum(translation_lengths[:, None] - np.arange(BLEU_ORDER), 0)
     smoothed = 0.5 ** np.cumsum(shared == 0, axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):

@@ -43,10 +43,7 @@ _CLASS_OF = _ClassOf()
 
 
 def character_class(character: str) -> int:
-    """Classify a character: letters and marks (L*, M*), digits (N*), joiners of these, white space, all others.
-
-    Control and format characters (Cc, Cf: tabs, byte order marks, zero-width joiners) count as white space.
-    """
+    """Classify: letters and marks (L*, M*), digits (N*), joiners of these, white space (and Cc, Cf), all others."""
     joiner = _JOINERS.get(character)
     if joiner is not None:
         return joiner

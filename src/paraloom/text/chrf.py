@@ -19,11 +19,7 @@ Points: TypeAlias = tuple[Int32s, Ints]
 
 
 def chrf_from_points(translations: Points, references: Points) -> Float32s:
-    """Compute chrF2 of each text against its reference.
-
-    Reference:
-        Popović 2015, "chrF: character n-gram F-score for automatic MT evaluation".
-    """
+    """Compute chrF2 (Popović 2015) of each text against its reference."""
     (ours, our_offsets), (theirs, their_offsets) = (
         visible(*side, white_table()) for side in (translations, references)
     )
@@ -39,13 +35,7 @@ def chrf_from_counts(
     translation_lengths: npt.NDArray[np.integer],
     reference_lengths: npt.NDArray[np.integer],
 ) -> Floats:
-    """Compute chrF2 from its sufficient statistics.
-
-    As in sacreBLEU, orders that a side is too short for count neither for precision nor for recall.
-
-    Reference:
-        Popović 2015; `sacrebleu.sentence_chrf`.
-    """
+    """Compute chrF2 from its statistics; orders that a side is too short for do not count, as in sacreBLEU."""
     orders = np.arange(CHRF_ORDER)
     ours, theirs = (
         np.maximum(side[:, None] - orders, 0).astype(np.float64) for side in (translation_lengths, reference_lengths)

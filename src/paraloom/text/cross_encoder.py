@@ -100,11 +100,7 @@ class CrossEncoder:
 
     @classmethod
     def load(cls, folder: str | Path, *, file: str = "", label: str = "") -> CrossEncoder:
-        """Load a cross-encoder from a local folder, as Hugging Face models with ONNX files have it.
-
-        The folder needs the graph, `config.json` and `tokenizer.json`. Weights in files beside the graph are read, too.
-        Nothing is downloaded.
-        """
+        """Load a cross-encoder from a folder with an ONNX graph, `config.json` and `tokenizer.json`."""
         folder = Path(folder)
         graph = find_graph(folder, file)
         config = _read_json(folder / CONFIG)

@@ -44,11 +44,7 @@ _MAX_TOKENS = 1536
 
 @dataclass(frozen=True, eq=False)
 class Comet:
-    """A COMET model: XLM-R, the mixture of its layers, and a feed-forward estimator of the quality of a translation.
-
-    Reference:
-        Rei, Stewart, Farinha, Lavie 2020, "COMET: A Neural Framework for MT Evaluation"; Rei et al. 2022, "CometKiwi".
-    """
+    """A COMET model (Rei et al. 2020, 2022): XLM-R, the mixture of its layers, and a feed-forward estimator."""
 
     kind: str
     hparams: dict[str, Any]
@@ -69,10 +65,7 @@ class Comet:
 
     @classmethod
     def load(cls, folder: str | Path) -> Comet:
-        """Load a model from its folder: hparams.yaml, the checkpoint, config.json and tokenizer of its encoder.
-
-        Nothing is downloaded, and nothing but tensors is read from the checkpoint.
-        """
+        """Load a model from its folder; nothing is downloaded, and nothing but tensors read from the checkpoint."""
         folder = Path(folder)
         auto = _transformers()
         hparams = _read_hparams(folder)
@@ -195,12 +188,7 @@ class Comet:
 
 @dataclass(frozen=True, eq=False)
 class MetricX:
-    """MetricX-24 without references: an mT5 whose logit of one token is the error of a translation.
-
-    Reference:
-        Juraska, Deutsch, Finkelstein, Freitag 2024, "MetricX-24: The Google Submission to the WMT 2024 Metrics Shared
-        Task".
-    """
+    """MetricX-24 without references (Juraska et al. 2024): an mT5 whose logit of one token is the error."""
 
     network: Any
     tokenizer: Any

@@ -46,11 +46,7 @@ def prefixes_of(ids: Ids) -> Ids:
 
 @kernel
 def shared_ngrams(prefixes: Ids, offsets: Ints, left: Ints, right: Ints, max_order: int) -> Counts:
-    """Count the n-grams that pairs of lists share, as multisets.
-
-    Consecutive pairs with the same left list count its n-grams once, into a small hash table. Memory is that of two
-    lists.
-    """
+    """Count the n-grams that pairs of lists share, as multisets; equal left lists in a row are counted once."""
     pairs = len(left)
     shared = np.zeros((pairs, max_order), np.int32)
     max_size = 1

@@ -35,11 +35,7 @@ def ngrams(lists: TokenLists, n: int) -> TokenLists:
 
 
 def character_ngrams(texts: Texts, n: int = 3, *, boundary: bool = True, lower: bool = True) -> TokenLists:
-    """List the n-grams of characters of each text, spaces included.
-
-    Reference:
-        Wieting and Gimpel 2018 (ParaNMT), the TRIGRAM encoder: n = 3.
-    """
+    """List the n-grams of characters of each text, spaces included: with n = 3 those of the TRIGRAM encoder (PNMT)."""
     _check_order(n)
     return TokenLists(*kernels.character_ngrams(*text_buffers(lowercase(texts) if lower else texts), n, boundary))
 

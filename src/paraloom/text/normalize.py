@@ -11,11 +11,7 @@ _ODD_SPACE = r"[\pZ\p{Cc}\x{200B}\x{FEFF}]+"
 
 
 def normalize(texts: Texts) -> pa.Array:
-    """Normalize to Unicode NFC with single spaces.
-
-    Every run of spaces, control characters, zero-width spaces and byte order marks becomes one space; none is left at
-    the ends.
-    """
+    """Normalize to NFC with single spaces, also for control characters, zero-width spaces and byte order marks."""
     composed = pc.utf8_normalize(string_array(texts), form="NFC")
     return pc.utf8_trim(pc.replace_substring_regex(composed, pattern=_ODD_SPACE, replacement=" "), characters=" ")
 

@@ -111,10 +111,7 @@ def words(text: str, *, lower: bool = True, punctuation: bool = True) -> list[st
 
 
 def token_hash(token: str) -> int:
-    """Hash a token (or an n-gram of characters) to its id, 0 to 2**64 - 1.
-
-    FNV-1a of the UTF-8 bytes, followed by the finalizer of SplitMix64.
-    """
+    """Hash a token to its id, 0 to 2**64 - 1: FNV-1a of the UTF-8 bytes, then the finalizer of SplitMix64."""
     value = 0xCBF29CE484222325
     for byte in token.encode():
         value = (value ^ byte) * 0x100000001B3 & _64_BITS

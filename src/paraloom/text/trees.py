@@ -49,11 +49,7 @@ def constituents(tree: str) -> list[Constituent]:
 
 
 def skeleton(tree: str, levels: int = 2) -> str:
-    """Cut a tree to the labels of its upper levels, without words.
-
-    Reference:
-        Wieting and Gimpel 2018 (ParaNMT), which measures syntactic diversity by the entropy of skeletons.
-    """
+    """Cut a tree to the labels of its upper levels, without words, as Wieting and Gimpel 2018 (PNMT) do."""
     pieces: list[str] = []
     depth = -1
     for node in constituents(tree):

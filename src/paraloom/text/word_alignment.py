@@ -30,20 +30,12 @@ class WordAlignmentConfig:
 
 
 def align_words(a: TokenLists, b: TokenLists, config: WordAlignmentConfig | None = None) -> tuple[Words, Words]:
-    """Align the words of n sentence pairs in both directions.
-
-    Reference:
-        Dyer, Chahuneau, Smith 2013, "A simple, fast, and effective reparameterization of IBM model 2".
-    """
+    """Align the words of n sentence pairs in both directions, as fast_align does (Dyer, Chahuneau, Smith 2013)."""
     return word_links(a, b, config), word_links(b, a, config)
 
 
 def word_links(a: TokenLists, b: TokenLists, config: WordAlignmentConfig | None = None) -> Words:
-    """Align each word of `b` to a word of `a`, in one direction.
-
-    Takes 4 bytes for each cell (a word of `b` with each word of the sentence of `a`), and 12 for each pair of words
-    that occurs in some sentence pair.
-    """
+    """Align each word of `b` to one of `a`: 4 bytes a cell of sentence pairs, 12 a pair of words that occurs."""
     config = config or WordAlignmentConfig()
     words = np.unique(np.concatenate([a.ids, b.ids]))
     first, second = (np.searchsorted(words, side.ids).astype(np.int32) for side in (a, b))

@@ -62,11 +62,7 @@ def expectation(
     tension: float,
     null: float,
 ) -> tuple[Numbers, Floats]:
-    """Run the expectation step of EM: how often each pair of words is expected to be linked.
-
-    Reference:
-        Dyer, Chahuneau, Smith 2013, §2.
-    """
+    """Run the expectation step of EM (Dyer et al. 2013, §2): how often each pair of words is linked."""
     counts = np.zeros(len(owners), np.float32)
     sums = np.zeros(vocabulary + 1, np.float64)
     weights = np.empty(np.diff(a_offsets).max() + 1 if len(a_offsets) > 1 else 1, np.float64)

@@ -89,10 +89,7 @@ def histogram(
     is_cut: Sequence[bool] = (),
     is_fluid: bool = False,
 ) -> Markup:
-    """A histogram with the rows that match in front of all rows; its bars may be links.
-
-    A fluid one is as wide as its place, from edge to edge, and its text does not grow.
-    """
+    """A histogram, the rows that match in front of all; bars may be links, a fluid one is as wide as its place."""
     width, left_margin, right_margin, unit = (100, 0, 0, "%") if is_fluid else (_WIDTH, _LEFT, _RIGHT, "")
     places = [scale(edge, edges[0], edges[-1], width, left_margin, right_margin) for edge in edges]
     top = max([*before, *(after or ()), 1])

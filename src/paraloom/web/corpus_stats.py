@@ -46,10 +46,7 @@ class Sample:
 def distributions(
     shards: Sequence[Path], columns: Mapping[str, Sequence[float] | None]
 ) -> dict[str, Distribution | None]:
-    """The distributions of columns with the edges of their bins, read once; None where no value is defined.
-
-    Without edges (None) columns are read twice, and the bins are chosen: integers get bins of whole numbers.
-    """
+    """Distributions of columns, read once, or twice to choose bins without edges; None where no value is defined."""
     names, result = list(columns), dict[str, Distribution | None]()
     with _database() as database:
         known = register_shards(database, "shards", shards)

@@ -140,11 +140,7 @@ def _check_beads(shown: ShownPair, links: Path) -> None:
 
 
 def sample_pairs(pairs: Sequence[DocumentPair], show: int, seed: int) -> list[tuple[DocumentPair, int | None]]:
-    """A random sample with equally many pairs from each third of the margins, the highest first.
-
-    The sample depends on the seed and the names only, not on the order of the pairs.  Where all margins are equal, it
-    is drawn from all pairs.
-    """
+    """A random sample with equally many pairs of each third of the margins, by seed and names, highest first."""
     ordered = sorted(pairs, key=_by_margin)
     if len({pair.margin for pair in pairs}) < 2:
         return [(pair, None) for pair in sorted(_random(ordered, show, seed), key=_by_margin)]

@@ -166,11 +166,7 @@ def _one_sided(beads: Sequence[Bead], sources: int, targets: int) -> tuple[deque
 
 
 def reading_order(beads: Sequence[Bead], sources: int, targets: int) -> list[Bead]:
-    """The beads in reading order, with a bead of its own for each sentence that is in none.
-
-    Beads with both sides come in the order of the source.  A bead with one side comes before the bead that has the next
-    sentence of that side.
-    """
+    """The beads in the order of the source, sentences in none too; one-sided ones before their next sentence."""
     ours, theirs = _one_sided(beads, sources, targets)
     ordered: list[Bead] = []
     for bead in sorted((bead for bead in beads if bead.source and bead.target), key=lambda bead: bead.source):
@@ -183,11 +179,7 @@ def reading_order(beads: Sequence[Bead], sources: int, targets: int) -> list[Bea
 
 
 def heights(texts: Sequence[str]) -> list[float]:
-    """Estimated heights, in lines, of the blocks of one side of a bead.
-
-    The style sheet gives the blocks these shares of the row's height, so that the lines between the columns meet the
-    middle of each block at any width.
-    """
+    """Estimated heights, in lines, of the blocks of one side, whose shares of the row the style sheet gives them."""
     return [round(-(-_width(text) // _LINE_LENGTH) + _PADDING, 2) for text in texts]
 
 

@@ -50,10 +50,7 @@ def column_tooltip(name: str) -> str:
 
 
 def number(value: float | None, digits: int = 3) -> str:
-    """A number in `digits` significant digits; a dash for None, NaN and infinity.
-
-    Exponents are used below 0.0001 and from a billion on only.
-    """
+    """A number in `digits` significant digits, exponents below 0.0001 and from a billion; a dash for None, NaN, ∞."""
     if value is None or not math.isfinite(value):
         return "–"
     if value == 0:

@@ -22,11 +22,7 @@ OTHER, DELTA = "second_", "delta_"  # Prefix of the second set's columns, and of
 
 
 def merge(first: RowSource, second: RowSource, scratch: Path) -> RowSource:
-    """Write the pairs of two sets to one table.
-
-    Rows belong together that have the same pair_id, if the sets have any in common, else those with the same texts; the
-    n-th row of an id belongs to the n-th one of the same id.
-    """
+    """Write the pairs of two sets to one table: n-th rows of a pair_id, or else of the same texts, belong together."""
     a, b = Dataset(first, scratch / "first"), Dataset(second, scratch / "second")
     if a.sides != b.sides:
         raise ConfigError(

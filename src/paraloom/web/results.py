@@ -62,10 +62,7 @@ def _diversity_cell(figures: Mapping[str, Any], name: str) -> str:
 
 
 def _similarity(rows: Records, systems: Records, differences: Records) -> list[Markup | None]:
-    """Correlations × 100 by group of test sets, with those of other systems and published ones.
-
-    The subset `mean` is the mean over a group's subsets, `all` is all pairs of the group together.
-    """
+    """Correlations × 100 by group, ours and published: `mean` is that of its subsets, `all` of all its pairs."""
     groups = list(dict.fromkeys(str(row["group"]) for row in rows))
     subsets = [row for group in groups for row in rows if row["group"] == group and row["subset"] not in _SUMMARIES]
     further = [

@@ -24,10 +24,7 @@ _SHORT_NAMES = {
 
 
 def pair(row: Mapping[str, Any], note: str = "", figure: str = "") -> Markup:
-    """One pair, with its main scores and a note below it, and a figure before it.
-
-    Differing words are marked if both sides are in one language.
-    """
+    """One pair, its differing words marked in one language, with scores and a note below, and a figure before it."""
     texts = [str(row.get(side) or "") for side in ("src", "tgt")]
     languages = {row.get("src_lang"), row.get("tgt_lang")} - {None, "", "und"}
     # Nearly all words of a translation differ.

@@ -25,13 +25,7 @@ NO_NUMBER = "a kernel with itself that is not a finite number above 0"
 
 @dataclass(frozen=True)
 class TreeKernel:
-    """Settings of a tree kernel: the fragments that it counts, and their weights.
-
-    The defaults are those of Moschitti's program, `BBH22` those of the script of BBH22.
-
-    Reference:
-        Moschitti 2006, "Making tree kernels practical for natural language learning".
-    """
+    """Settings of a tree kernel: by default those of Moschitti's program (2006); `BBH22` are those of its script."""
 
     # 'st', subtrees: a node with everything below it. 'sst', subset trees: may end at any node, but never split
     # the children of a node.
@@ -62,11 +56,7 @@ def kernel(
     pairs: npt.ArrayLike | None = None,
     normalize: bool = True,
 ) -> Floats:
-    """Compute the kernel of pairs of trees: K(x, y) / √(K(x, x) K(y, y)).
-
-    Reference:
-        Moschitti 2006; see `TreeKernel`.
-    """
+    """Compute the kernel of pairs of trees: K(x, y) / √(K(x, x) K(y, y)) (Moschitti 2006; see `TreeKernel`)."""
     setting = TreeKernel(setting) if isinstance(setting, str) else setting
     if a.leaves != b.leaves:
         raise ConfigError(f"trees with leaves '{a.leaves}' and '{b.leaves}' cannot be compared")

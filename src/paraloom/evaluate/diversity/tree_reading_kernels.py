@@ -49,10 +49,7 @@ def read_brackets(data: Bytes, offsets: Ints, dummy: bool, known: Ids) -> tuple[
 def _tree(
     data: Bytes, i: int, end: int, dummy: bool, known: Ids, labels: Ids, sizes: Sizes, first: int, above: Ints
 ) -> tuple[int, int]:
-    """Write one tree from node `first` on; returns the node after its last one, and a reason.
-
-    above[:depth] are the nodes whose brackets are open.
-    """
+    """Write the tree from node `first` on, with above[:depth] open; returns the node after its last, and a reason."""
     node, depth = first, 0
     fresh = wrapped = unwrapped = False  # fresh: a bracket was just opened, and its label comes next
     while i < end:

@@ -67,10 +67,7 @@ class BeadFile:
 
 
 def read_bead_file(path: str | Path) -> BeadFile:
-    """Read the beads of one pair of texts as they are, to be scored: published gold has sentences in two beads.
-
-    The formats are those of `read_beads`.
-    """
+    """Read beads as `read_beads` does, to be scored: published gold may have a sentence in two."""
     numbered = [(row, bead) for row, bead in _read_numbered(path) if bead.source or bead.target]
     if not numbered:
         raise DataError(

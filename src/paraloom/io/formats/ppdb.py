@@ -13,10 +13,7 @@ _BAR = " ||| "
 
 
 def read(options: ReadOptions) -> Iterator[PairRow]:
-    """Read phrase and paraphrase from each line `LHS ||| phrase ||| paraphrase ||| features …`.
-
-    A file whose first line has no bar has records of three lines: `word<TAB>tag` twice, and a word that means both.
-    """
+    """Read `LHS ||| phrase ||| paraphrase ||| …` lines, or records of `word<TAB>tag` twice and a word for both."""
     lines = read_raw_lines(options.path)
     first = next(lines, None)
     if first is None:

@@ -14,10 +14,7 @@ from paraloom.io.formats.base import PROVENANCE, ColumnName, PairRow, ReadOption
 
 
 def read(options: ReadOptions) -> Iterator[PairRow]:
-    """Read pairs from two columns: by default those that a header names (`find_header`), or the only two columns.
-
-    Rows count from 1, without the header. A blank line is a row of empty texts.
-    """
+    """Read pairs from two columns, named by a header or the only two; rows, blank ones too, count from 1 without it."""
     lines = read_raw_lines(options.path)
     first = next(lines, None)
     if first is None:

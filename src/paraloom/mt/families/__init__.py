@@ -112,11 +112,7 @@ def checkpoint_family(folder: Path) -> Family:
 
 
 def folder_settings(folder: Path) -> dict[str, Any]:
-    """translator.json of a converted folder.
-
-    A folder that CTranslate2 wrote without it is recognized by its vocabulary, if it has a tokenizer; else it is one of
-    a Marian model.
-    """
+    """translator.json of a converted folder; without it, what its vocabulary tells, or else Marian."""
     path = folder / FOLDER_FILE
     if not path.is_file():
         return _recognized(folder)

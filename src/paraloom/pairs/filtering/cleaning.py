@@ -63,11 +63,7 @@ class CleaningRules(Config):
 
 
 def line_faults(sides: Mapping[str, Texts], rules: CleaningRules) -> npt.NDArray[np.object_]:
-    """Find the first rule that each line violates.
-
-    Reference:
-        Burchell, Birch and Heafield 2022 (BBH22), §3.
-    """
+    """Find the first rule that each line violates (Burchell, Birch and Heafield 2022 (BBH22), §3)."""
     tests: list[tuple[Bools, str]] = []
     counts: list[Ints] = []
     normalized = {name: normalize(texts) for name, texts in sides.items()}

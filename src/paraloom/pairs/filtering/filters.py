@@ -146,10 +146,7 @@ class Criteria(Config):
 def survey(
     criteria: Criteria, schema: pa.Schema, read: ReadColumns, seed: int = 0, flags: Bools | None = None
 ) -> dict[str, Any]:
-    """Compute what `select` must know about the whole corpus: the cuts of a best share, a decile or a sample.
-
-    Reads the corpus once or a few times; memory is bounded, but for a byte a row where `per_source` is given.
-    """
+    """Compute the cuts that `select` must know, in one or a few readings; a byte a row for `per_source`."""
     check(criteria, schema)
     columns = required_columns(criteria, schema)
     cuts: dict[str, Any] = {}

@@ -34,19 +34,12 @@ _TEACHER_EPOCHS = 4.0
 
 @dataclass(frozen=True)
 class JudgedPairs:
-    """Labeled pairs of text.
+    """Labeled pairs of text."""
 
-    Args:
-        sources: First sides.
-        targets: Second sides.
-        labels: uint8 `(n, outputs)`, in the order of `OUTPUTS`: 0, 1 or `UNKNOWN`.
-        weights: float32 `(n,)`.
-    """
-
-    sources: Sequence[str]
-    targets: Sequence[str]
-    labels: npt.NDArray[np.uint8]
-    weights: Float32s
+    sources: Sequence[str]  # First sides
+    targets: Sequence[str]  # Second sides
+    labels: npt.NDArray[np.uint8]  # uint8 `(n, outputs)`, in the order of `OUTPUTS`: 0, 1 or `UNKNOWN`
+    weights: Float32s  # float32 `(n,)`
 
     def check(self) -> None:
         """Check that there are enough right and wrong pairs."""
@@ -61,21 +54,14 @@ class JudgedPairs:
 
 @dataclass(frozen=True)
 class Base:
-    """What a judge starts from: a large transformer of the family of BERT, or another judge.
+    """What a judge starts from: a large transformer of the family of BERT, or another judge."""
 
-    Args:
-        tokenizer: Content of tokenizer.json, with the tokens that are kept.
-        special_tokens: Special tokens by role: `pad_token`, `cls_token` and `sep_token`.
-        weights: Tensors by the names that BERT gives them, the embeddings of the kept tokens among them.
-        heads: Number of heads of attention.
-        judge: The judge whose training continues, instead of weights and heads.
-    """
-
-    tokenizer: Mapping[str, Any]
-    special_tokens: Mapping[str, str]
+    tokenizer: Mapping[str, Any]  # Content of tokenizer.json, with the tokens that are kept
+    special_tokens: Mapping[str, str]  # Special tokens by role: `pad_token`, `cls_token` and `sep_token`
+    # Tensors by the names that BERT gives them, the embeddings of the kept tokens among them.
     weights: Mapping[str, Float32s] = field(default_factory=dict)
-    heads: int = 1
-    judge: JudgeNetwork | None = None
+    heads: int = 1  # Number of heads of attention
+    judge: JudgeNetwork | None = None  # The judge whose training continues, instead of weights and heads
 
     def network(self, layers: int, seed: int) -> JudgeNetwork:
         """The network as it starts."""
@@ -166,11 +152,7 @@ def fit_judge(
 
 
 def calibrated(logits: npt.NDArray[np.floating], labels: npt.NDArray[np.uint8]) -> tuple[float, float]:
-    """Slope and shift of logits that give the likeliest probabilities, with a weak pull to 1 and 0.
-
-    Reference:
-        Platt 1999, with targets that are not quite 0 and 1.
-    """
+    """Slope and shift of logits that give the likeliest probabilities, with a weak pull to 1 and 0 (Platt 1999)."""
     from scipy.optimize import minimize
 
     known = labels != UNKNOWN

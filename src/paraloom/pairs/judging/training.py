@@ -27,21 +27,13 @@ _GROUP = 64
 
 @dataclass(frozen=True)
 class TokenPairs:
-    """Pairs of token lists with labels.
+    """Pairs of token lists with labels."""
 
-    Args:
-        tokens: uint16, the tokens of all texts one after another.
-        offsets: int64 `(texts + 1,)`, where each text begins.
-        sides: int32 `(n, 2)`, numbers of the two texts of each pair.
-        labels: uint8 `(n, outputs)`, 0, 1 or `UNKNOWN`.
-        weights: float32 `(n,)`.
-    """
-
-    tokens: npt.NDArray[np.uint16]
-    offsets: Ints
-    sides: Int32s
-    labels: npt.NDArray[np.uint8]
-    weights: Float32s
+    tokens: npt.NDArray[np.uint16]  # uint16, the tokens of all texts one after another
+    offsets: Ints  # int64 `(texts + 1,)`, where each text begins
+    sides: Int32s  # int32 `(n, 2)`, numbers of the two texts of each pair
+    labels: npt.NDArray[np.uint8]  # uint8 `(n, outputs)`, 0, 1 or `UNKNOWN`
+    weights: Float32s  # float32 `(n,)`
 
     def __len__(self) -> int:
         return len(self.sides)
@@ -53,25 +45,15 @@ class TokenPairs:
 
 @dataclass(frozen=True, kw_only=True)
 class JudgeConfig:
-    """Settings of a training.
+    """Settings of a training."""
 
-    Args:
-        epochs: Passes over the pairs.
-        batch: Pairs of a batch.
-        learning_rate: Highest rate; it rises over the first twentieth of the steps and falls to 0.
-        decay: Weight decay.
-        max_length: Maximum number of tokens of a pair; the sides are cut to half of it each.
-        soft_weight: Share of the loss that compares with the logits of a larger judge, if there is one.
-        seed: Seed of order, dropout and new weights.
-    """
-
-    epochs: float = 5
-    batch: int = 512
-    learning_rate: float = 2e-4
-    decay: float = 0.01
-    max_length: int = 160
-    soft_weight: float = 0.6
-    seed: int = 1
+    epochs: float = 5  # Passes over the pairs
+    batch: int = 512  # Pairs of a batch
+    learning_rate: float = 2e-4  # Highest rate; it rises over the first twentieth of the steps and falls to 0
+    decay: float = 0.01  # Weight decay
+    max_length: int = 160  # Maximum number of tokens of a pair; the sides are cut to half of it each
+    soft_weight: float = 0.6  # Share of the loss that compares with the logits of a larger judge, if there is one
+    seed: int = 1  # Seed of order, dropout and new weights
 
 
 class PairFeeder:
@@ -128,10 +110,7 @@ def train(
     *,
     soft: Float32s | None = None,
 ) -> float:
-    """Train a network in position; returns the mean loss of the last tenth of the steps.
-
-    `soft` has the logits of a larger judge `(n, outputs)` for the pairs as they are.
-    """
+    """Train a network in place, also on a larger judge's logits `soft`; returns the mean loss of the last steps."""
     device = next(network.parameters()).device
     random = np.random.default_rng(config.seed)
     torch.manual_seed(config.seed)

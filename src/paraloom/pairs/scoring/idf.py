@@ -37,20 +37,13 @@ class DocumentFrequencies:
     The IDF of a word is ln(sentences / count), in nats; an unknown word counts as `unseen`. Words are runs of letters,
     marks and digits with a letter among them, in lower case: "don't" is "don" and "t", as in lists of words, and
     neither punctuation nor numbers are words.
-
-    Args:
-        words: Ids of the words, uint64 `(v,)`, ascending.
-        counts: Sentences that contain each word, int64 `(v,)`, 1 or more.
-        sentences: Number of sentences.
-        digest: Digest of the file that the table was loaded from.
-        unseen: Count of a word that the table does not have.
     """
 
-    words: Ids
-    counts: Ints
-    sentences: int
-    digest: str = ""
-    unseen: int = 1
+    words: Ids  # Ids of the words, uint64 `(v,)`, ascending
+    counts: Ints  # Sentences that contain each word, int64 `(v,)`, 1 or more
+    sentences: int  # Number of sentences
+    digest: str = ""  # Digest of the file that the table was loaded from
+    unseen: int = 1  # Count of a word that the table does not have
 
     @property
     def signature(self) -> str:
@@ -64,13 +57,7 @@ class DocumentFrequencies:
         return np.log(self.sentences / self.counts)
 
     def mean_idf(self, texts: Texts) -> Float32s:
-        """Compute the mean IDF of the words of each sentence; repeated words count as often as they occur.
-
-        NaN for a sentence without words.
-
-        Reference:
-            Wieting and Gimpel 2018 (PNMT), Table 1; Wieting, Mallinson, Gimpel 2017 (W17), Table 10.
-        """
+        """Mean IDF of each sentence's words, repeated ones each time (PNMT Table 1, W17 Table 10); NaN without."""
         lists = words_with_letters(texts)
         known, positions = find_ids(self.words, lists.ids)
         values = np.where(known, self._idf[positions], np.log(self.sentences / self.unseen))

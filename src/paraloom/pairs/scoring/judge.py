@@ -24,19 +24,12 @@ SAME, FORWARD, BACKWARD = "same", "forward", "backward"
 
 @dataclass(frozen=True, eq=False)
 class Judge:
-    """A judge of meaning: calibrated probabilities for an ordered pair of texts.
+    """A judge of meaning: calibrated probabilities for an ordered pair of texts."""
 
-    Args:
-        encoder: The cross-encoder.
-        labels: Names of its outputs.
-        slopes: float64 `(outputs,)`, by which logits are multiplied.
-        shifts: float64 `(outputs,)`, which are added to them then.
-    """
-
-    encoder: CrossEncoder
-    labels: tuple[str, ...]
-    slopes: Floats
-    shifts: Floats
+    encoder: CrossEncoder  # The cross-encoder
+    labels: tuple[str, ...]  # Names of its outputs
+    slopes: Floats  # float64 `(outputs,)`, by which logits are multiplied
+    shifts: Floats  # float64 `(outputs,)`, which are added to them then
 
     @property
     def signature(self) -> str:
@@ -71,10 +64,7 @@ class Judge:
         return self.probabilities(firsts, seconds)[:, self.labels.index(SAME)]
 
     def probabilities(self, firsts: Sequence[str], seconds: Sequence[str]) -> Float32s:
-        """Probability of each output for n ordered pairs, float32 `(n, outputs)`; NaN where a text is empty.
-
-        Texts that are too long are matched sentence by sentence; the values are the lowest of these.
-        """
+        """Probabilities, float32 `(n, outputs)`: of long texts the lowest of their parts; NaN of empty ones."""
         pairs = list(zip(firsts, seconds, strict=True))
         parts = {
             pair: windows(*pair) if self._is_cut(*pair) else [pair]

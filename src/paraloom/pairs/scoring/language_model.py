@@ -29,22 +29,15 @@ UNKNOWN = ("<unk>", "<UNK>")
 
 @dataclass(frozen=True, eq=False)
 class NgramModel:
-    """A back-off n-gram model of lower-cased words.
+    """A back-off n-gram model of lower-cased words."""
 
-    Args:
-        keys: Ids of the n-grams of all orders, uint64 `(g,)`: the id of the word for a unigram, else the id that
-            `paraloom.text.ngrams.ngrams` gives.
-        logprobs: log10 probabilities, float32 `(g,)`.
-        backoffs: log10 back-off weights, float32 `(g,)`; 0 for an n-gram that begins no longer one.
-        order: Maximum order of the n-grams.
-        digest: Digest of the file that the model was loaded from.
-    """
-
+    # Ids of the n-grams of all orders, uint64 `(g,)`: the id of the word for a unigram, else the id that
+    # `paraloom.text.ngrams.ngrams` gives.
     keys: Ids
-    logprobs: Float32s
-    backoffs: Float32s
-    order: int
-    digest: str = ""
+    logprobs: Float32s  # log10 probabilities, float32 `(g,)`
+    backoffs: Float32s  # log10 back-off weights, float32 `(g,)`; 0 for an n-gram that begins no longer one
+    order: int  # Maximum order of the n-grams
+    digest: str = ""  # Digest of the file that the model was loaded from
 
     @property
     def units(self) -> str:
@@ -57,11 +50,7 @@ class NgramModel:
         return signature("ngram", order=self.order, ngrams=len(self.keys), digest=self.digest or "none")
 
     def perplexity(self, texts: Texts) -> Float32s:
-        """Compute the perplexity of sentences.
-
-        It is 10 to the mean of -log10 p over the words and the end of the sentence; words out of the vocabulary count
-        as the unknown word.
-        """
+        """10 to the mean of -log10 p over the words and the end of each sentence; some may be the unknown word."""
         lists = tokenize(texts)
         begin, end = (np.uint64(token_hash(mark)) for mark in (BEGIN, END))
         sums = sentence_logprobs(lists.ids, lists.offsets, *self._table, self.order, begin, end, self._unknown)
@@ -181,11 +170,7 @@ def has_varikn() -> bool:
 
 
 def train_language_model(batches: Iterable[Texts], folder: Path, *, order: int = 3) -> NgramModel:
-    """Train a Kneser–Ney model on sentences with VariKN, and save it. Nothing is pruned.
-
-    Reference:
-        Siivola, Hirsimäki, Virpioja 2007, "On growing and pruning Kneser–Ney smoothed n-gram models".
-    """
+    """Train an unpruned Kneser–Ney model with VariKN, and save it (Siivola, Hirsimäki, Virpioja 2007)."""
     scratch = folder / "checkpoint"
     scratch.mkdir(parents=True, exist_ok=True)
     corpus, arpa = scratch / "corpus.txt", scratch / "model.arpa"

@@ -329,10 +329,7 @@ def content_keys(
     lower: Points,
     english: Int,
 ) -> tuple[Ids, Ints]:
-    """Keys of the content words and numbers of each text, and the offsets.
-
-    The key of a word is a hash of its first five characters without an English inflection.
-    """
+    """Keys of content words and numbers, and offsets: hashes of five characters without an English inflection."""
     keys = np.empty(len(starts), np.uint64)
     lists = np.zeros(len(offsets), np.int64)
     stem = np.empty(_MAX_WORD, np.int64)

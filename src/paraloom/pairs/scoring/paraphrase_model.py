@@ -350,10 +350,7 @@ def set_weights(sets: Sequence[str] | npt.NDArray[np.object_]) -> Floats:
 def balanced_weights(
     labels: npt.ArrayLike, sets: Sequence[str] | npt.NDArray[np.object_], kinds: Sequence[str] | npt.NDArray[np.object_]
 ) -> Floats:
-    """Weights of pairs by which sets count the same, right and wrong pairs in a set, and kinds of wrong pairs.
-
-    A set with one class only counts half.
-    """
+    """Weights by which sets, right and wrong pairs of a set, and kinds of wrong pairs count the same."""
     truth, names, wrong = np.asarray(labels, np.float64), np.asarray(sets, object), np.asarray(kinds, object)
     weights = np.zeros(len(truth))
     for name in dict.fromkeys(names.tolist()):

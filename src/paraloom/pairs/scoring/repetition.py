@@ -38,10 +38,7 @@ def trigram_repetition(lists: TokenLists) -> Float32s:
 
 
 def repeats(points: Points) -> Int32s:
-    """Count the immediate repetitions of a stretch of 3 to 100 characters, the mark of a decoder in a loop.
-
-    The same figure as OpusFilter's RepetitionFilter at its default threshold.
-    """
+    """Count immediate repetitions of 3 to 100 characters, as OpusFilter's RepetitionFilter: a decoder in a loop."""
     return character_kernels.repeats(*points, white_table(), *REPEAT_LENGTHS, MIN_REPEATS)
 
 

@@ -133,12 +133,6 @@ class Scorer(Column):
     score`, `paraloom scores`, filters and reports know it by its name. A score that needs a model gets a Column in
     paraloom/pairs/scoring/models.py, and a function that takes the model and returns the Scorer.
 
-    Args:
-        compute: Function from the statistics of n pairs to values, int32 or float32 `(n,)`; NaN where the score is
-            undefined, which becomes null in the column.
-        input_columns: Columns that `compute` reads; without one of them, all values are null.
-        parameters: Names and values that determine the figures, for the signature of the column.
-
     Example:
         >>> from paraloom.pairs.scoring.table import score
         >>> exclamations = Scorer(
@@ -153,8 +147,12 @@ class Scorer(Column):
         [2]
     """
 
+    # Function from the statistics of n pairs to values, int32 or float32 `(n,)`; NaN where the score is undefined,
+    # which becomes null in the column.
     compute: Callable[[PairBatch], Values]
+    # Columns that `compute` reads; without one of them, all values are null.
     input_columns: tuple[str, ...] = ("src", "tgt")
+    # Names and values that determine the figures, for the signature of the column.
     parameters: tuple[tuple[str, object], ...] = ()
 
     @property

@@ -45,13 +45,7 @@ def overlap_from_counts(
 
 
 def chrf(translations: Texts, references: Texts) -> Float32s:
-    """Compute chrF2 of translations against their references, with sacreBLEU's defaults: the same figures.
-
-    Character n-grams up to order 6 without white space, recall weighted twice as much as precision, case-sensitive.
-
-    Reference:
-        Popović 2015, "chrF: character n-gram F-score for automatic MT evaluation".
-    """
+    """Compute chrF2 (Popović 2015) of translations with sacreBLEU's defaults: the same figures."""
     return chrf_from_points(code_points(translations), code_points(references))
 
 

@@ -21,10 +21,7 @@ _MAX_INSERTION_SORT = 40
 
 @kernel
 def shared_counts(a_ids: Ids, a_offsets: Ints, b_ids: Ids, b_offsets: Ints) -> Int32s:
-    """Size of the multiset intersection of list i of `a` and list i of `b`, for each i: int32 (n,).
-
-    An entry that occurs twice in one list and once in the other counts once. O(m log m) per row.
-    """
+    """Size of the multiset intersection of list i of `a` and list i of `b`, for each i: int32 (n,)."""
     n = len(a_offsets) - 1
     shared = np.zeros(n, np.int32)
     max_length = 0

@@ -37,28 +37,18 @@ class WittenBellModel:
     It knows how often each n-gram occurs, and how often and with how many different continuations each history. The
     lowest order is the uniform distribution over the vocabulary, the end of the sentence and one unknown symbol.
 
-    Args:
-        ngrams: Ids of the n-grams of all orders, uint64 `(g,)`, ascending.
-        counts: How often each occurs, int64 `(g,)`.
-        histories: Ids of the histories, uint64 `(h,)`, ascending.
-        stats: Occurrences and different continuations of each history, int64 `(h, 2)`.
-        symbols: Ids of the known characters or words, uint64 `(v,)`, ascending.
-        order: Maximum order of the n-grams.
-        units: 'characters' (in their original case) or 'words' (lower-cased).
-        digest: Digest of the file that the model was loaded from.
-
     Reference:
         Witten and Bell 1991, "The zero-frequency problem"; Chen and Goodman 1998, §2.5.
     """
 
-    ngrams: Ids
-    counts: Ints
-    histories: Ids
-    stats: Ints
-    symbols: Ids
-    order: int
-    units: Units
-    digest: str = ""
+    ngrams: Ids  # Ids of the n-grams of all orders, uint64 `(g,)`, ascending
+    counts: Ints  # How often each occurs, int64 `(g,)`
+    histories: Ids  # Ids of the histories, uint64 `(h,)`, ascending
+    stats: Ints  # Occurrences and different continuations of each history, int64 `(h, 2)`
+    symbols: Ids  # Ids of the known characters or words, uint64 `(v,)`, ascending
+    order: int  # Maximum order of the n-grams
+    units: Units  # 'characters' (in their original case) or 'words' (lower-cased)
+    digest: str = ""  # Digest of the file that the model was loaded from
 
     @property
     def signature(self) -> str:
@@ -117,10 +107,7 @@ class WittenBellModel:
 
 
 def train_witten_bell(batches: Iterable[Texts], *, units: Units = "characters", order: int = 0) -> WittenBellModel:
-    """Train an interpolated n-gram model on sentences; nothing is pruned.
-
-    Memory grows with the number of different n-grams: some 100 bytes for each.
-    """
+    """Train an interpolated n-gram model on sentences, unpruned; some 100 bytes for each different n-gram."""
     order = order or ORDERS[units]
     symbols = np.empty(0, np.uint64)
     ngrams, counts = np.zeros(16, np.uint64), np.zeros(16, np.int64)

@@ -77,29 +77,17 @@ class WordTable(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ClassifiedWords:
-    """The words, numbers and marks of n texts.
+    """The words, numbers and marks of n texts."""
 
-    Args:
-        points: Code points of the texts, int32 `(characters,)`.
-        ids: Hash of each token, lower-cased, uint64 `(tokens,)`.
-        starts: int64 `(tokens,)`; token k is `points[starts[k]:ends[k]]`.
-        ends: int64 `(tokens,)`.
-        kinds: WORD, NUMBER or MARK of `word_class_kernels`, uint8 `(tokens,)`.
-        values: Values of the numbers in digits, float64 `(tokens,)`; NaN for other tokens.
-        offsets: int64 `(n + 1,)`; the tokens of text i are those from `offsets[i]` to `offsets[i + 1]`.
-        rows: Row of each token in `word_table().features`, int32 `(tokens,)`; 0 for words in no list.
-        languages: Index of the language of each text in `LANGUAGES`, int32 `(n,)`; -1 for languages without lists.
-    """
-
-    points: Int32s
-    ids: Ids
-    starts: Ints
-    ends: Ints
-    kinds: npt.NDArray[np.uint8]
-    values: Floats
-    offsets: Ints
-    rows: Int32s
-    languages: Int32s
+    points: Int32s  # Code points of the texts, int32 `(characters,)`
+    ids: Ids  # Hash of each token, lower-cased, uint64 `(tokens,)`
+    starts: Ints  # int64 `(tokens,)`; token k is `points[starts[k]:ends[k]]`
+    ends: Ints  # int64 `(tokens,)`
+    kinds: npt.NDArray[np.uint8]  # WORD, NUMBER or MARK of `word_class_kernels`, uint8 `(tokens,)`
+    values: Floats  # Values of the numbers in digits, float64 `(tokens,)`; NaN for other tokens
+    offsets: Ints  # int64 `(n + 1,)`; the tokens of text i are those from `offsets[i]` to `offsets[i + 1]`
+    rows: Int32s  # Row of each token in `word_table().features`, int32 `(tokens,)`; 0 for words in no list
+    languages: Int32s  # Index of the language of each text in `LANGUAGES`, int32 `(n,)`; -1 for languages without lists
 
     @property
     def ruled(self) -> Bools:

@@ -115,7 +115,7 @@ def evaluate_phrases(
     Reference:
         PGRU Table 1.
     """
-    model = open_encoder(encoder) if isinstance(encoder, (str, Path)) else encoder
+    model = open_encoder(encoder)
     folder = Path(folder)
     test = read_judged_phrases(folder / FILES["semeval-test"])
     questions = read_questions(folder / FILES["turney-test"])

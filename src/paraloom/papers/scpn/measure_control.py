@@ -62,9 +62,7 @@ def measure_control(
     remedy = "Give pairs that were parsed with the parser of the model."
     if not drawn:
         raise DataError("no pair has different sides and trees of both", file=pairs, remedy=remedy)
-    if encoder == NO_ENCODER:
-        encoder = None
-    vectors = open_encoder(encoder) if isinstance(encoder, str) else encoder
+    vectors = None if encoder in (None, NO_ENCODER) else open_encoder(encoder)
     table: list[ControlRow] = []
     for height in heights:
         table += _rows(systems, own, drawn, height, vectors, seed)
