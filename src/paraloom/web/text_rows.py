@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -11,12 +11,15 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from paraloom.core.errors import DataError, ParaloomError
+from paraloom.core.batches import batched
+from paraloom.core.errors import DataError
 from paraloom.core.progress import progress
 from paraloom.io import read_pairs
 from paraloom.io.atomic import disk_full_as_error
-from paraloom.io.compression import decode, read_raw_lines, without_compression
+from paraloom.io.compression import without_compression
+from paraloom.io.records import read_records
 from paraloom.io.shards import write_shard
+from paraloom.io.tables import columns_of_file
 from paraloom.web.sources import RowSource, sides_of
 
 Reject = Callable[[int, str], None]
@@ -85,83 +88,28 @@ def _pairs(source: RowSource, on_reject: Reject) -> tuple[pa.Schema, Iterator[pa
 
 
 def _text_columns(source: RowSource) -> list[str] | None:
-    """The columns of a .tsv with a header or of a .jsonl, None for a file that `read_pairs` reads.
-
-    Other than there, all columns of the table are kept.
-    """
+    """The columns of a .tsv with a header or a .jsonl, all kept; None for a file that `read_pairs` reads."""
     path = source.path
     suffix = without_compression(path).suffix
     if suffix not in (".tsv", ".jsonl") or not path.is_file():
         return None
-    first = next(read_raw_lines(path), b"")
-    text = decode(first, path, 1)
-    if suffix == ".jsonl":
-        try:
-            value = json.loads(text)
-        except (ValueError, RecursionError):
-            return None
-        names = list(value) if isinstance(value, dict) else []
-    else:
-        names = text.split("\t")
+    names = [name.strip() for name in columns_of_file(path)]
     wanted = [source.src_column or "src", source.tgt_column or "tgt"]
     if not set(wanted) <= set(names) and (source.src_column or source.tgt_column or "text" not in names):
         return None
-    _check_names(names, path)
     return [source.renames.get(name, name) for name in names]
 
 
-def _table_batches(
-    source: RowSource, names: list[str], on_reject: Callable[[int, str], None]
-) -> Iterator[pa.RecordBatch]:
+def _table_batches(source: RowSource, names: list[str], on_reject: Reject) -> Iterator[pa.RecordBatch]:
     """The rows of a .tsv or .jsonl as text; types are found afterwards."""
-    path = source.path
-    is_json = without_compression(path).suffix == ".jsonl"
-    schema = pa.schema([(name, pa.string()) for name in names])
-    pending: list[list[str | None]] = []
-    for row, line in enumerate(read_raw_lines(path), 1 if is_json else 0):
-        if row == 0 or not line.strip():
-            continue
-        try:
-            text = decode(line, path, row)
-            pending.append(_json_fields(text, names, source.renames) if is_json else _tab_fields(text, names))
-        except (ParaloomError, ValueError, RecursionError) as error:
-            on_reject(row, error.what if isinstance(error, ParaloomError) else "not valid JSON")
-            continue
-        if len(pending) == _READ_ROWS:
-            yield _text_batch(pending, schema)
-            pending = []
-    if pending:
-        yield _text_batch(pending, schema)
+    given = {new: old for old, new in source.renames.items()}
+    is_json = without_compression(source.path).suffix == ".jsonl"
+    records = read_records(source.path, on_bad=lambda row, reason, raw: on_reject(row, reason))
+    for chunk in batched(records, _READ_ROWS):
+        columns = ([record.values.get(given.get(name, name)) for record in chunk] for name in names)
+        texts = [[_as_text(value) if is_json else value or None for value in column] for column in columns]
+        yield pa.record_batch([pa.array(column, pa.string()) for column in texts], names=names)
 
 
-def _tab_fields(text: str, names: Sequence[str]) -> list[str | None]:
-    fields = text.split("\t")
-    if len(fields) != len(names):
-        raise DataError(f"expected {len(names)} fields as in the header, got {len(fields)}")
-    return [field or None for field in fields]
-
-
-def _json_fields(text: str, names: Sequence[str], renames: dict[str, str]) -> list[str | None]:
-    value = json.loads(text)
-    if not isinstance(value, dict):
-        raise DataError("expected a JSON object")
-    value = {renames.get(name, name): item for name, item in value.items()}
-    return [_json_text(value.get(name)) for name in names]
-
-
-def _json_text(value: object) -> str | None:
-    if value is None or isinstance(value, str):
-        # A lone surrogate, which JSON can contain, is not text.
-        return None if value is None else value.encode("utf-8", "replace").decode()
-    return json.dumps(value, ensure_ascii=True)
-
-
-def _text_batch(rows: list[list[str | None]], schema: pa.Schema) -> pa.RecordBatch:
-    columns = [pa.array(column, pa.string()) for column in zip(*rows, strict=True)]
-    return pa.RecordBatch.from_arrays(columns, schema=schema)
-
-
-def _check_names(names: Sequence[str], path: Path) -> None:
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise DataError(f"column '{twice}' occurs twice", file=path, remedy="Rename one of the two.")
+def _as_text(value: object) -> str | None:
+    return value if value is None or isinstance(value, str) else json.dumps(value)
