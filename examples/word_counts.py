@@ -3,8 +3,8 @@
     PARALOOM_DATA=/path/to/corpora PAIRS=build/paraphrase-pairs python examples/word_counts.py
 
 Makes the table of `paraloom.paraphrasing.word_evidence` that comes with the package, of text whose licences permit it:
-forum posts, questions, titles and headlines, glosses and examples, captions, letters, essays and manuals. No sentence of the
-held-out pairs (PAIRS/test.tsv) is counted. Two minutes on one core.
+forum posts, questions, titles and headlines, glosses and examples, captions, letters, essays and manuals. No sentence
+of the held-out pairs (PAIRS/test.tsv) is counted. Half a minute on one core.
 """
 
 from __future__ import annotations
@@ -112,7 +112,9 @@ def main() -> None:
     """Write the table of the package, or another."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("-o", "--output", type=Path, default=WORD_COUNTS)
-    parser.add_argument("--least", type=int, default=4, help="times that two words are neighbors (default: %(default)s)")
+    parser.add_argument(
+        "--least", type=int, default=4, help="times that two words are neighbors (default: %(default)s)"
+    )
     options = parser.parse_args()
     held_out = {cell for line in read_lines(str(PAIRS / "test.tsv")) for cell in line.split("\t")}
     beside, instead = neighbors(held_out, options.least, LEAST_WORD), substitutes(held_out)

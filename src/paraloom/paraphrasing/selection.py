@@ -42,8 +42,8 @@ EMPTY, REFUSED, CUT, REPETITION, COPY, LENGTH, OTHER_CHANGE, DRIFT, DOUBTFUL, IM
 FOREIGN = "the text is in another language"
 """Why none of a text is kept, where a judge of English is asked."""
 
-_RIGHT, _AVERAGES = (-0.74, 0.81, -0.36, 2.57), (math.nan, 4.5, 0.5)
-_RIGHT_WORDS, _AVERAGES_WORDS = (-0.2, 0.79, -0.3, 1.9, 0.15, 0.24, 0.22), (math.nan, 4.2, 0.6, 1.7, -1.3, -1.9)
+_RIGHT, _AVERAGES = (-1.35, 1.1, -0.48, 3.9), (math.nan, 4.5, 0.7)
+_RIGHT_WORDS, _AVERAGES_WORDS = (-0.2, 0.79, -0.3, 1.9, 0.15, 0.24, 0.23), (math.nan, 4.2, 0.6, 1.7, -1.3, -1.9)
 """Of `probability_right`: the weights, the intercept first, and what stands for an unknown value; of replaced words."""
 
 _NEVER = 1e-4
@@ -415,8 +415,8 @@ def probability_right(
     only. An unknown cost or cosine counts as an average one. Where words were replaced, another one that has what
     `word_evidence` finds as well, float64 `(n, 3)`, NaN elsewhere.
 
-    Fitted to what readers said of outputs of the bundled paraphraser (`benchmarks/judged_paraphrases.py fit
-    benchmarks/readings/paraphrases/fit.tsv`; with replaced words, `benchmarks/word_changes.py fit`).
+    Fitted to what readers said of outputs of the bundled paraphraser, with the costs that candidates have
+    (`benchmarks/word_changes.py fit benchmarks/readings/words/figures.tsv`).
     """
     odds = np.clip(np.asarray(judge, np.float64), _NEVER, 1 - _NEVER)
     values = [np.log(odds / (1 - odds)), np.asarray(cost, np.float64), np.asarray(change, np.float64)]

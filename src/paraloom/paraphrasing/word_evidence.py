@@ -1,4 +1,4 @@
-"""Whether English words may stand for others in their place: how often they have the same neighbors and translations."""
+"""Whether English words may stand for others in their place: how often they have these neighbors and translations."""
 
 from __future__ import annotations
 
