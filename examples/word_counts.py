@@ -2,7 +2,7 @@
 
     PARALOOM_DATA=/path/to/corpora PAIRS=build/paraphrase-pairs python examples/word_counts.py
 
-Makes the table of `paraloom.paraphrasing.word_evidence` that comes with the package, of text whose licences permit it:
+Makes the table of `paraloom.paraphrasing.word_evidence` that comes with the package, of text whose licenses permit it:
 forum posts, questions, titles and headlines, glosses and examples, captions, letters, essays and manuals. No sentence
 of the held-out pairs (PAIRS/test.tsv) is counted. Half a minute on one core.
 """
@@ -40,7 +40,7 @@ BITEXT = (
 )
 MOST_PAIRS, LONGEST_PHRASE, MOST_SPANS = 30, 3, 2
 """Of the sentences that one sentence translates; words of a phrase; stretches in which two sentences differ."""
-BLOCK, LEAST_WORD = 100_000, 20
+BLOCK, MIN_WORD_COUNT = 100_000, 20
 
 
 def translations() -> Iterator[tuple[str, str]]:
@@ -62,14 +62,14 @@ def sentences() -> Iterator[str]:
         yield from (line.split("\t")[1] for line in read_lines(str(DATA / "bitext" / f"{name}.tsv.gz")))
 
 
-def distinct(keys: list[npt.NDArray[np.uint32]], least: int) -> dict[int, float]:
+def distinct(keys: list[npt.NDArray[np.uint32]], min_count: int) -> dict[int, float]:
     """Key → how often it occurs."""
     values, counts = np.unique(np.concatenate(keys), return_counts=True)
-    often = counts >= least
+    often = counts >= min_count
     return dict(zip(values[often].tolist(), counts[often].tolist(), strict=True))
 
 
-def neighbors(held_out: set[str], least: int, least_word: int) -> dict[int, float]:
+def neighbors(held_out: set[str], min_count: int, min_word_count: int) -> dict[int, float]:
     """Key of a word, and of two words beside each other → how often it occurs."""
     words, pairs, lines, factor = [], [], iter(sentences()), np.uint64(FACTOR)
     start, end = (np.uint64(token_hash(mark)) for mark in (START, END))
@@ -81,7 +81,7 @@ def neighbors(held_out: set[str], least: int, least_word: int) -> dict[int, floa
         words.append((ids >> np.uint64(SHIFT)).astype(np.uint32))
         inside = (ids[1:] != start) & (ids[:-1] != end)
         pairs.append(((ids[:-1] * factor + ids[1:]) >> np.uint64(SHIFT)).astype(np.uint32)[inside])
-    return distinct(pairs, least) | distinct(words, least_word)
+    return distinct(pairs, min_count) | distinct(words, min_word_count)
 
 
 def substitutes(held_out: set[str]) -> dict[int, float]:
@@ -101,8 +101,8 @@ def substitutes(held_out: set[str]) -> dict[int, float]:
         first, second = map(english_words, pair)
         codes = SequenceMatcher(None, first, second, autojunk=False).get_opcodes()
         changed = [(first[code[1] : code[2]], second[code[3] : code[4]]) for code in codes if code[0] != "equal"]
-        longest = max((len(side) for both in changed for side in both), default=0)
-        if len(changed) <= MOST_SPANS and longest <= LONGEST_PHRASE:
+        max_length = max((len(side) for both in changed for side in both), default=0)
+        if len(changed) <= MOST_SPANS and max_length <= LONGEST_PHRASE:
             for one, other in changed:
                 counts.update(set(keys_of_substitution(" ".join(one), " ".join(other))))
     return dict(counts)
@@ -113,11 +113,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("-o", "--output", type=Path, default=WORD_COUNTS)
     parser.add_argument(
-        "--least", type=int, default=4, help="times that two words are neighbors (default: %(default)s)"
+        "--min-count", type=int, default=4, help="times that two words are neighbors (default: %(default)s)"
     )
     options = parser.parse_args()
     held_out = {cell for line in read_lines(str(PAIRS / "test.tsv")) for cell in line.split("\t")}
-    beside, instead = neighbors(held_out, options.least, LEAST_WORD), substitutes(held_out)
+    beside, instead = neighbors(held_out, options.min_count, MIN_WORD_COUNT), substitutes(held_out)
     WordCounts.of(beside | instead).save(options.output)
     print(f"{len(beside)} of words and neighbors, {len(instead)} of phrases: {options.output.stat().st_size} bytes")
 
