@@ -1,17 +1,14 @@
-"""Are kept paraphrases right? Keeps paraphrases of unpicked sentences, mixes those of several versions for readers, and
-fits the probability to be right to what readers said.
+"""Are kept paraphrases right? Keeps paraphrases of unpicked sentences, and mixes those of several versions for readers.
 
     export PARALOOM_DATA=/path/to/corpora PAIRS=build/paraphrase-pairs   # of examples/paraphrase_pairs.py
     python benchmarks/judged_paraphrases.py read -o readings.tsv
-    python benchmarks/judged_paraphrases.py fit benchmarks/readings/paraphrases/fit.tsv
     python benchmarks/judged_paraphrases.py keep now -o build/judged
     python benchmarks/judged_paraphrases.py keep before --model runs/older/paraphraser -o build/judged
     python benchmarks/judged_paraphrases.py draw -o build/judged
     python benchmarks/judged_paraphrases.py count build/judged reader-1.tsv reader-2.tsv
 
 None of the six kinds of text is what the paraphraser was trained on. `read` writes kind, sentence and paraphrase of
-text whose licenses permit distributing it: the best paraphrase, probable or not. A reader adds a column `right`; `fit`
-prints the weights of `probability_right` and what thresholds keep.
+text whose licenses permit distributing it: the best paraphrase, probable or not. A reader adds a column `right`.
 
 `keep` takes other sentences, and keeps what the presets keep. `draw` writes sheet.tsv: an identifier, sentence and
 paraphrase, shuffled, of `strict` and, fewer, of what `loose` alone keeps, of each version. key.tsv and yields.json say
@@ -36,19 +33,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from results_pages import read_topic, write_pages, write_topic
 
 from paraloom.api.paraphrase_sources import as_paraphraser, open_selector
 from paraloom.core.digests import digest
-from paraloom.core.protocols import Variant
 from paraloom.core.stats import wilson_interval
 from paraloom.evaluate.paraphrase_sets import is_test_image
 from paraloom.io import read_lines
 from paraloom.pairs.filtering.held_out import is_held_out
-from paraloom.pairs.scoring.paraphrase_model import fit_logistic
-from paraloom.paraphrasing.edits import Edit, english_fault, english_words
-from paraloom.paraphrasing.selection_config import CandidateSelection, SelectionConfig
+from paraloom.paraphrasing.edits import Edit, english_words
+from paraloom.paraphrasing.selection_config import CandidateSelection
 
 KINDS = {
     "everyday": ("test.tsv", 0),
@@ -279,38 +273,6 @@ def write_page(path: Path, command: str, columns: list[str], rows: list[list[str
     write_pages()
 
 
-def fit(readings: list[Path]) -> None:
-    """Fit `probability_right` to what readers said, and print what thresholds keep in ten folds."""
-    verdicts: dict[Pair, list[bool]] = {}
-    for row in (row for path in readings for row in table(path)):
-        verdicts.setdefault((row["sentence"], row["paraphrase"]), []).append(row["right"].strip() == "1")
-    pairs = [one for one in verdicts if not english_fault(*one)]
-    right = np.array([all(verdicts[one]) for one in pairs], np.float64)
-    model = as_paraphraser("english")
-    candidates = [[Variant(tgt, 0.0, 1)] for _, tgt in pairs]
-    scored = model.paraphraser.with_free_logprobs([src for src, _ in pairs], candidates)
-    everything = SelectionConfig(meaning=0, difference=0, fluency=0, probability=0, length_ratio=100)
-    selector = open_selector(judge=None, language="en")
-    selector.config = everything
-    firsts, seconds = [src for src, _ in pairs], [tgt for _, tgt in pairs]
-    cost = np.array([-group[0].logprob for group in scored])
-    verdict, _ = selector._judged(firsts, seconds, cost, np.ones(len(pairs), bool))
-    scores = {"judge": verdict, "cost": cost, "change": selector._changes(firsts, seconds)}
-    model_of_all = fit_logistic(scores, right, np.ones(len(right)))
-    weights = {one.name: one.weight / one.scale for one in model_of_all.features}
-    shift = model_of_all.intercept - sum(one.weight * one.center / one.scale for one in model_of_all.features)
-    print(f"{len(pairs)} pairs, {right.mean():.0%} right; {shift:.2f} +", weights)
-    folds = np.array([int(identifier(src, "")[:4], 16) % 10 for src in firsts])
-    probability = np.zeros(len(pairs))
-    for fold in range(10):
-        rows = folds != fold
-        part = fit_logistic({name: one[rows] for name, one in scores.items()}, right[rows], np.ones(rows.sum()))
-        probability[~rows] = part.probability({name: one[~rows] for name, one in scores.items()})
-    for threshold in (0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9):
-        kept = probability >= threshold
-        print(f"{threshold:.2f}: {kept.sum()} kept, {share(list(right[kept] == 1))} right")
-
-
 def share(verdicts: list[bool]) -> str:
     """How many, per cent, and the 95 % interval; a dash of none."""
     if not verdicts:
@@ -335,7 +297,6 @@ def main() -> None:
     commands.choices["draw"].add_argument(
         "--read", type=Path, nargs="*", default=[], help="keys of earlier sheets, whose sentences are left out"
     )
-    commands.add_parser("fit").add_argument("readings", type=Path, nargs="+")
     counting = commands.add_parser("count")
     counting.add_argument("folder", type=Path)
     counting.add_argument("sheets", type=Path, nargs="+")
@@ -347,8 +308,6 @@ def main() -> None:
         keep(options.version, options.model, options.rows, options.seed, options.output)
     elif options.command == "draw":
         draw(options.output, options.rows, options.fewer, options.read)
-    elif options.command == "fit":
-        fit(options.readings)
     else:
         columns, rows = count(options.folder, options.sheets)
         for cells in (columns, ["---"] * len(columns), *rows):

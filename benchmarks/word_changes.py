@@ -1,9 +1,15 @@
-"""Which figure tells outputs with other words that are right from wrong ones? What was tried beside the rules.
+"""Which figure tells outputs with other words that are right from wrong ones? And the weights of those in use.
 
-    python benchmarks/word_changes.py benchmarks/readings/words/development.tsv
+    python benchmarks/word_changes.py areas benchmarks/readings/words/development.tsv
+    python benchmarks/word_changes.py fit benchmarks/readings/words/figures.tsv
 
-The table has the columns kind, sentence, paraphrase and right. Printed is the area under the ROC curve of each figure,
+`areas` reads the columns kind, sentence, paraphrase and right, and prints the area under the ROC curve of each figure,
 of the rows that have no fault by `paraloom.paraphrasing.edits`, and how many right and wrong rows had one.
+
+`fit` reads the figures of outputs that were read, whose text not every license permits distributing: identifiers of the
+output and its sentence, kind of change, right, the judge's lower verdict, the cost that the candidate had, the cosine,
+and what `word_evidence` found. It prints the weights of `probability_right` for outputs without and with replaced
+words, the areas, and what thresholds keep, in ten folds over sentences.
 """
 
 from __future__ import annotations
@@ -13,17 +19,22 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-from judged_paraphrases import table
+from judged_paraphrases import share, table
 from rapidfuzz.distance import Levenshtein
 
 from paraloom.api.paraphrase_sources import as_paraphraser, open_selector
 from paraloom.evaluate.discrimination import evaluate_discrimination
 from paraloom.mt.translator import Translator
-from paraloom.paraphrasing.edits import english_fault
+from paraloom.pairs.scoring.paraphrase_model import fit_logistic
+from paraloom.paraphrasing.edits import WORD, english_fault, english_words
 from paraloom.paraphrasing.selection import JudgeLike, probability_right, text_units
 from paraloom.paraphrasing.selection_config import CandidateSelection
+from paraloom.paraphrasing.word_evidence import word_evidence
 
 Figures = dict[str, npt.NDArray[np.float64]]
+
+FIGURES, EVIDENCE = ("judge", "cost", "change"), ("fit", "gain", "likeness")
+THRESHOLDS = (0.5, 0.65, 0.75, 0.8, 0.82, 0.84, 0.9)
 
 
 def window(source: str, output: str, neighbors: int) -> tuple[str, str]:
@@ -63,8 +74,11 @@ def figures_of(sources: list[str], outputs: list[str]) -> Figures:
         for text in sources
     ])  # fmt: skip
     judged, change = verdict(selector.judge, sources, outputs), selector._changes(sources, outputs)
+    pairs = zip(sources, outputs, strict=True)
+    evidence = np.array([word_evidence(*map(english_words, pair)) for pair in pairs])
     result = {
-        "the probability": probability_right(judged, cost, change),
+        "the probability without evidence of words": probability_right(judged, cost, change),
+        **dict(zip(EVIDENCE, evidence.T, strict=True)),
         "the judge": judged,
         "the cost": -cost,
         "the cosine of the words": change,
@@ -81,13 +95,44 @@ def figures_of(sources: list[str], outputs: list[str]) -> Figures:
     return result
 
 
-def main() -> None:
-    """Print the areas."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("readings", type=Path)
-    rows = [row for row in table(parser.parse_args().readings) if not english_fault(row["sentence"], row["paraphrase"])]
+def areas(readings: Path) -> None:
+    """Print the areas under the curve of figures of outputs."""
+    rows = [row for row in table(readings) if not english_fault(row["sentence"], row["paraphrase"])]
     figures = figures_of([row["sentence"] for row in rows], [row["paraphrase"] for row in rows])
     print(evaluate_discrimination(figures, [int(row["right"]) for row in rows], ["read"] * len(rows)).format())
+
+
+def fit(readings: Path) -> None:
+    """Print the weights of `probability_right`, and what it is worth on sentences that it was not fitted to."""
+    for names, with_words in ((FIGURES, False), (FIGURES, True), ((*FIGURES, *EVIDENCE), True)):
+        rows = [row for row in table(readings) if (WORD in row["kind"]) is with_words]
+        right = np.array([int(row["right"]) for row in rows], np.float64)
+        figures = {name: np.array([float(row[name] or "nan") for row in rows]) for name in names}
+        of_all = fit_logistic(figures, right, np.ones(len(right)))
+        weights = {one.name: round(one.weight / one.scale, 2) for one in of_all.features}
+        shift = of_all.intercept - sum(one.weight * one.center / one.scale for one in of_all.features)
+        averages = {one.name: round(one.center, 2) for one in of_all.features}
+        print(f"{len(rows)} {'with' if with_words else 'without'} replaced words: {shift:.2f}, {weights}, {averages}")
+        folds, probability = np.array([int(row["sentence"][:4], 16) % 10 for row in rows]), np.zeros(len(rows))
+        for fold in range(10):
+            others = folds != fold
+            part = {name: values[others] for name, values in figures.items()}
+            model = fit_logistic(part, right[others], np.ones(others.sum()))
+            probability[~others] = model.probability({name: values[~others] for name, values in figures.items()})
+        labels = [int(one) for one in right]
+        print(evaluate_discrimination({"ten folds": probability}, labels, ["read"] * len(rows)).format())
+        for threshold in THRESHOLDS:
+            kept = probability >= threshold
+            print(f"{threshold:.2f}: {kept.sum()} kept, {share(list(right[kept] == 1))} right")
+
+
+def main() -> None:
+    """Print areas or weights."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=("areas", "fit"))
+    parser.add_argument("readings", type=Path)
+    options = parser.parse_args()
+    (areas if options.what == "areas" else fit)(options.readings)
 
 
 if __name__ == "__main__":

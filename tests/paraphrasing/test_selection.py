@@ -21,6 +21,7 @@ from paraloom.paraphrasing.selection_config import (
     SelectionConfig,
     selection_config,
 )
+from paraloom.paraphrasing.word_evidence import word_evidence
 
 SOURCE = "the small dog sleeps in the garden"
 FREE = SelectionConfig(
@@ -142,13 +143,19 @@ def logistic(*terms: float) -> float:
     return 1 / (1 + math.exp(-sum(terms)))
 
 
+def evidence(source: str, candidate: str) -> float:
+    """Of words that were replaced: what their neighbors and translations add."""
+    fit, gain, likeness = word_evidence(source.split(), candidate.split())
+    return 0.15 * fit + 0.24 * gain + 0.23 * likeness
+
+
 def test_both_orders_must_pass_the_judge() -> None:
     texts = ["the little dog is asleep", "the dog is asleep outside", "the dog barks"]
     judge = Judge({(SOURCE, texts[0]): 0.9, (texts[0], SOURCE): 0.6, (texts[1], SOURCE): 0.2, (SOURCE, texts[2]): 0.1})
     config = SelectionConfig(**{**vars(FREE), "probability": 0.3, "length_ratio": 9})
     kept, dropped, _, _, measured = ParaphraseSelector(config, judge=judge).select([SOURCE], [variants(*texts)], 5)
     # The lower verdict, the cost of all tokens, and an unknown cosine of the words that changed.
-    expected = logistic(-0.74, 0.81 * math.log(0.6 / 0.4), -0.36 * 1.0, 2.57 * 0.5)
+    expected = logistic(-0.2, 0.79 * math.log(0.6 / 0.4), -0.3 * 1.0, 1.9 * 0.6, evidence(SOURCE, texts[0]))
     assert [(one.text, round(one.judge, 4)) for one in kept[0]] == [(texts[0], 0.6)]
     assert kept[0][0].score == kept[0][0].probability == pytest.approx(expected)
     assert dict(dropped) == {selecting.DOUBTFUL: 2}
@@ -162,13 +169,14 @@ def test_the_probability_reads_the_words_that_changed() -> None:
     texts = ["the little dog sleeps in the garden", "in the garden the small dog sleeps", "the small dog sleeps in"]
     kept = ParaphraseSelector(FREE, encoder, judge=Judge({})).select([SOURCE], [variants(*texts)], 5).kept
     by_text = {one.text: one.probability for one in kept[0]}
+    judged = math.log(0.9999 / 0.0001)
     expected = [
-        logistic(-0.74, 0.81 * math.log(0.9999 / 0.0001), -0.36 * 1.0, 2.57 * change)
-        for change in (math.cos(math.radians(30)), 0.2, 0.2)
+        logistic(-0.2, 0.79 * judged, -0.3 * 1.0, 1.9 * math.cos(math.radians(30)), evidence(SOURCE, texts[0])),
+        *[logistic(-1.35, 1.1 * judged, -0.48 * 1.0, 3.9 * 0.2)] * 2,
     ]
     assert [by_text[text] for text in texts] == pytest.approx(expected)
     nothing_known = selecting.probability_right([math.nan, 0.5], math.nan, math.nan)
-    assert nothing_known == pytest.approx([math.nan, logistic(-0.74, -0.36 * 4.5, 2.57 * 0.5)], nan_ok=True)
+    assert nothing_known == pytest.approx([math.nan, logistic(-1.35, -0.48 * 4.5, 3.9 * 0.7)], nan_ok=True)
 
 
 @pytest.mark.parametrize("text", ["Ich habe das Buch gestern gelesen.", "Cliquez sur le bouton pour ouvrir la page."])

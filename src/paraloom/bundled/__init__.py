@@ -63,3 +63,6 @@ SAMPLE = Path(__file__).parent / "sample.de-en.tsv"
 
 KINDS_OF_TEXT = Path(__file__).parent / "kinds.de-en.tsv"
 """60 sentences of each of five kinds of text, columns kind, de, en: what fetched translators are measured on."""
+
+WORD_COUNTS = Path(__file__).parent / "word-counts-en.npz"
+"""How often English words are neighbors, and stand for each other where sentences have a translation in common."""

@@ -18,8 +18,9 @@ from rapidfuzz.distance import Levenshtein
 
 from paraloom.core.digests import digest, signature
 from paraloom.core.protocols import EncoderLike, ParaphraseLike
-from paraloom.paraphrasing.edits import REPEATED, Edit, english_fault, english_words, kinds_of_change
+from paraloom.paraphrasing.edits import REPEATED, WORD, Edit, english_fault, english_words, kinds_of_change
 from paraloom.paraphrasing.selection_config import SelectionConfig
+from paraloom.paraphrasing.word_evidence import word_evidence
 from paraloom.text.characters import WITHOUT_SPACES
 from paraloom.text.function_words import suspected_language
 from paraloom.text.tokens import words
@@ -41,8 +42,9 @@ EMPTY, REFUSED, CUT, REPETITION, COPY, LENGTH, OTHER_CHANGE, DRIFT, DOUBTFUL, IM
 FOREIGN = "the text is in another language"
 """Why none of a text is kept, where a judge of English is asked."""
 
-_RIGHT, _AVERAGES = (-0.74, 0.81, -0.36, 2.57), (math.nan, 4.5, 0.5)
-"""Of `probability_right`: the weights, the intercept first, and what stands for an unknown value."""
+_RIGHT, _AVERAGES = (-1.35, 1.1, -0.48, 3.9), (math.nan, 4.5, 0.7)
+_RIGHT_WORDS, _AVERAGES_WORDS = (-0.2, 0.79, -0.3, 1.9, 0.15, 0.24, 0.23), (math.nan, 4.2, 0.6, 1.7, -1.3, -1.9)
+"""Of `probability_right`: the weights, the intercept first, and what stands for an unknown value; of replaced words."""
 
 _NEVER = 1e-4
 """A probability of 0 or 1 would have infinite log-odds."""
@@ -271,10 +273,14 @@ class ParaphraseSelector:
         verdict, probability, change = (np.full(len(texts), np.nan) for _ in range(3))
         rows = np.flatnonzero(alive)
         change[rows] = self._changes([texts[row] for row in rows], [outputs[row] for row in rows])
+        evidence = np.full((len(texts), 3), np.nan)
+        for row in rows:
+            if WORD in kinds_of_change(texts[row], outputs[row]):
+                evidence[row] = word_evidence(english_words(texts[row]), english_words(outputs[row]))
         for first, second in ((texts, outputs), (outputs, texts)):
             asked = self.judge.predict([first[row] for row in rows], [second[row] for row in rows])
             verdict[rows] = np.fmin(verdict[rows], asked)
-            probability[rows] = probability_right(verdict[rows], cost[rows], change[rows])
+            probability[rows] = probability_right(verdict[rows], cost[rows], change[rows], evidence[rows])
             rows = rows[probability[rows] >= self.config.probability]
         return verdict, probability
 
@@ -392,24 +398,35 @@ def _mean_probability(candidate: ParaphraseLike) -> float:
     return math.nan if math.isnan(mean) else math.exp(min(0.0, mean))
 
 
-def probability_right(judge: npt.ArrayLike, cost: npt.ArrayLike, change: npt.ArrayLike) -> npt.NDArray[np.float64]:
+def probability_right(
+    judge: npt.ArrayLike, cost: npt.ArrayLike, change: npt.ArrayLike, evidence: npt.ArrayLike | None = None
+) -> npt.NDArray[np.float64]:
     """The probability that a candidate says the same in good English.
 
     A logistic regression over the log-odds of the judge's lower verdict, the cost of all subwords, -log p in nats (as
     the paraphraser finds them: a mean would hide one wrong word in a long text), and the cosine between the content
     words that went and those that came: 1 where only contractions differ, less for a new order or for words on one side
-    only. An unknown cost or cosine counts as an average one.
+    only. An unknown cost or cosine counts as an average one. Where words were replaced, another one that has what
+    `word_evidence` finds as well, float64 `(n, 3)`, NaN elsewhere.
 
-    Fitted to what a reader said of outputs of the bundled paraphraser (`benchmarks/judged_paraphrases.py fit
-    benchmarks/readings/paraphrases/fit.tsv`).
+    Fitted to what readers said of outputs of the bundled paraphraser, with the costs that candidates have
+    (`benchmarks/word_changes.py fit benchmarks/readings/words/figures.tsv`).
     """
     odds = np.clip(np.asarray(judge, np.float64), _NEVER, 1 - _NEVER)
     values = [np.log(odds / (1 - odds)), np.asarray(cost, np.float64), np.asarray(change, np.float64)]
-    logits = _RIGHT[0] + sum(
-        weight * np.where(np.isnan(value), average, value)
-        for weight, value, average in zip(_RIGHT[1:], values, _AVERAGES, strict=True)
-    )
-    return np.asarray(1 / (1 + np.exp(-logits)), np.float64)
+
+    def probability(weights: Sequence[float], averages: Sequence[float]) -> npt.NDArray[np.float64]:
+        logits = weights[0] + sum(
+            weight * np.where(np.isnan(value), average, value)
+            for weight, value, average in zip(weights[1:], values, averages, strict=True)
+        )
+        return np.asarray(1 / (1 + np.exp(-logits)), np.float64)
+
+    result = probability(_RIGHT, _AVERAGES)
+    if evidence is None:
+        return result
+    values += [*np.asarray(evidence, np.float64).T]
+    return np.where(np.isnan(values[3]), result, probability(_RIGHT_WORDS, _AVERAGES_WORDS))
 
 
 def _template_match(candidate: ParaphraseLike) -> float:
