@@ -213,6 +213,28 @@ def test_an_error_names_the_remedy_and_keeps_the_condition(server: ExploreServer
     assert 'role="alert"' in page and "quality" in page and 'value="qualty &gt; 0.5"' in page
 
 
+def test_the_pages_of_a_large_set_say_what_is_of_a_sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write_toy_pairs(tmp_path / "toy.parquet")
+    monkeypatch.setattr("paraloom.web.dataset.WHOLE_ROWS", 100)
+    monkeypatch.setattr("paraloom.web.dataset.SAMPLE_ROWS", 120)
+    monkeypatch.setattr("paraloom.web.dataset.STEP_ROWS", 37)
+    monkeypatch.setattr("paraloom.web.dataset._READ_ROWS", 1)
+    monkeypatch.setattr("paraloom.web.matching.BUDGET", 0.0)
+    monkeypatch.setattr("paraloom.web.row_files._READ_ROWS", 37)
+    with opened(path) as explored:
+        app, said = explored.app, "a sample of 120 rows, in 1 of 1 row groups"
+        assert said in get(app, "/scores") and said in get(app, "/threshold", score="quality")
+        assert said in get(app, "/compare", where="quality > 0.5", other="src_tokens > 5")
+        page = get(app, "/pairs", sort="-quality")
+        assert "rows searched so far, of which the table has the first" in page, page[page.find('id="total') :][:300]
+        address = unescape(page.partition('data-continue="')[2].partition('"')[0])
+        query = {name: values[0] for name, values in parse_qs(address.partition("?")[2]).items()}
+        assert total(get(app, "/pairs/summary", **query)) == "300 pairs"
+        assert get(app, "/pairs", sort="-quality").count("row=") == 25 and "Row 250" in get(app, "/row", row="250")
+        assert get(app, "/pairs", page="12").count("row=") == 25
+        assert app.post("/judge/draw", {"by": ["quality"], "count": ["2"]}).status == 303
+
+
 @pytest.mark.parametrize("keep", ["above", "below"])
 def test_the_condition_to_paste_keeps_as_many(server: ExploreServer, keep: str) -> None:
     page = get(server.app, "/threshold", score="quality", at="0.4", keep=keep, where="src_tokens > 5 or bleu1 > 0.5")

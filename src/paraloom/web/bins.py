@@ -60,9 +60,9 @@ def find_bins(dataset: Dataset, column: str) -> Bins | None:
         return None
     edges = round_edges(finite, pa.types.is_integer(dataset.schema.field(column).type))
     index = np.searchsorted(np.array(edges, values.dtype), values, side="right") - 1
-    index = np.clip(index, 0, len(edges) - 2).astype(np.int8)
-    index[np.isnan(values)] = -1
-    return Bins(column, edges, index)
+    bins = np.clip(index, 0, len(edges) - 2).astype(np.int8)
+    bins[np.isnan(values)] = -1
+    return Bins(column, edges, bins)
 
 
 def round_edges(values: npt.NDArray[Any], whole: bool) -> tuple[float, ...]:

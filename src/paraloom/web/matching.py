@@ -107,7 +107,7 @@ class Matches:
         """Some of the rows, as far as they were found in the time."""
         return self._rows[start : start + count]
 
-    def advance(self, seconds: float = BUDGET, until: int | None = None) -> None:
+    def advance(self, seconds: float, until: int | None = None) -> None:
         """Search on for some seconds, or until so many rows are found."""
 
 
@@ -125,7 +125,9 @@ class AllRows(Matches):
 class Search(Matches):
     """A search of a large set: one pass, as far as somebody asked for it, which keeps the first rows of the order."""
 
-    def __init__(self, dataset: Dataset, predicates: Sequence[_Predicate], sort: tuple[str, bool] | None, share: float):
+    def __init__(
+        self, dataset: Dataset, predicates: Sequence[_Predicate], sort: tuple[str, bool] | None, share: float
+    ) -> None:
         super().__init__(np.empty(0, np.int32))
         names = [name for predicate in predicates for name in predicate.columns]
         names += [] if sort is None else [sort[0]]
@@ -140,13 +142,13 @@ class Search(Matches):
         self._lock = threading.Lock()
 
     def page(self, start: int, count: int) -> RowNumbers:
-        self.advance(until=start + count)
+        self.advance(BUDGET, until=start + count)
         with self._lock:
             if self._sort is None:
                 return self._rows[start : start + count]
             return self._rows[_ordering(self._values, self._sort[1])[start : start + count]]
 
-    def advance(self, seconds: float = BUDGET, until: int | None = None) -> None:
+    def advance(self, seconds: float, until: int | None = None) -> None:
         deadline = time.monotonic() + seconds
         with self._lock:
             while not self.is_complete and (self.is_sorted or until is None or self._count < until):

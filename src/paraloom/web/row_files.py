@@ -50,8 +50,8 @@ class RowFiles:
                     field = schema.field(own)
                     kind = (types or {}).get(name) or _plain_type(field.type)
                     fields.setdefault(name, pa.field(name, kind, metadata=field.metadata))
-                sizes = (file.metadata.row_group(group).num_rows for group in range(file.metadata.num_row_groups))
-                groups += [(number, group, rows) for group, rows in enumerate(sizes)]
+                counts = (file.metadata.row_group(group).num_rows for group in range(file.metadata.num_row_groups))
+                groups += [(number, group, rows) for group, rows in enumerate(counts)]
         self._has_splits = any(status != "kept" for _, status in source.shards)
         if self._has_splits:
             fields[STATUS], fields[REASON] = (pa.field(name, pa.string()) for name in (STATUS, REASON))
