@@ -5,7 +5,8 @@
 The bundled translator puts the German sides of captions, everyday sentences, talks, news and Europarl into English by
 sampling, captions twice. Pairs that cost it more than 0.9 nats per subword, copies, and pairs with a sentence of a test
 are left out. The words, and the frequencies that damp them, are those of free English text, and the same for all rows:
-*untrained* are random vectors of them. From these an encoder learns from the pairs, and from them with two copies of
+*untrained* are random vectors of them, and *words by their company* have those of their co-occurrences in that text for
+half. From these an encoder learns from the pairs, and from them with two copies of
 each in which words that both sides share are missing, each with a probability of .5: what is left says more of the
 words that differ. *Wrong pairs* are references with the translation of another one.
 
@@ -23,8 +24,10 @@ from statistics import fmean
 
 import numpy as np
 import pyarrow as pa
+from word_vectors import CHUNK, cooccurrences, mutual_information, reduced
 
 from paraloom import Pipeline
+from paraloom.core.array_types import Float32s, Floats
 from paraloom.core.protocols import EncoderLike
 from paraloom.core.seeds import generator
 from paraloom.core.stage import Stage
@@ -33,7 +36,7 @@ from paraloom.embed.config import EncoderConfig
 from paraloom.embed.spec import parse_spec
 from paraloom.embed.store import load_encoder, save_encoder
 from paraloom.embed.training import train_encoder
-from paraloom.embed.vocabulary import UNITS, CountedVocabulary, VocabularyCounter
+from paraloom.embed.vocabulary import UNITS, CountedVocabulary, Vocabulary, VocabularyCounter
 from paraloom.evaluate.resampling import pearson
 from paraloom.evaluate.sts import STSPairs, System, overlap_of, similarities
 from paraloom.evaluate.sts_tasks import find_tasks, read_task
@@ -60,6 +63,7 @@ SIZES = (10_000, 30_000)
 YEARS = ("2012", "2013", "2014", "2015")
 SENTENCES_PER_FILE = 120_000
 WORD_STD, TRIGRAM_STD, DAMPING, DIMENSION = 0.06, 0.2, 1000.0, 300
+COMPANY, RARE = 200, 0.5
 COPIES, DROPPED = 2, 0.5
 
 
@@ -103,7 +107,7 @@ def free_text(data: Path) -> Iterator[list[str]]:
     """Chunks of free English sentences; captions, which similarity tests are made of, are left out."""
     for path in sorted((data / "sentences-en").glob("*.txt.*")):
         lines = iter(() if path.name.startswith("captions") else islice(read_lines(path), SENTENCES_PER_FILE))
-        while chunk := list(islice(lines, 20_000)):
+        while chunk := list(islice(lines, CHUNK)):
             yield chunk
 
 
@@ -123,6 +127,27 @@ def random_start(vocabularies: dict[str, CountedVocabulary], seed: int) -> Sente
         scales = (WORD_STD if unit == "word" else TRIGRAM_STD) / (1 + DAMPING * frequencies)
         parts[unit] = Average(vocabulary, table * scales.astype(np.float32)[:, None])
     return SentenceEncoder(parse_spec(",".join(parts)), parts)
+
+
+def cooccurring(data: Path, words: Vocabulary, file: Path) -> Float32s:
+    """Vectors of the words by their company in free text, float32 `(n, COMPANY)` of length 1; read if there."""
+    if not file.exists():
+        counts = cooccurrences(free_text(data), words)
+        counts.data[counts.data < RARE] = 0
+        counts.eliminate_zeros()
+        np.save(file, reduced(mutual_information(counts), COMPANY))
+    vectors: Float32s = np.load(file)
+    return vectors
+
+
+def company_start(random: SentenceEncoder, vectors: Float32s, frequencies: Floats) -> SentenceEncoder:
+    """Half of each word's random vector, by squared length, replaced by that of its company, turned at random."""
+    rotation, _ = np.linalg.qr(generator(0).standard_normal((DIMENSION, DIMENSION)))
+    lengths = WORD_STD * DIMENSION**0.5 / (1 + DAMPING * frequencies)
+    company = (vectors @ rotation[:COMPANY] * lengths[:, None]).astype(np.float32)
+    word = random.parts["word"]
+    table = np.float32(0.5**0.5) * (word.vectors + company)
+    return SentenceEncoder(random.spec, {**random.parts, "word": Average(word.vocabulary, table)})
 
 
 def trained(start: Path, pairs: Pairs, folder: Path, seed: int, epochs: int = 1) -> EncoderLike:
@@ -184,23 +209,29 @@ def spread(values: Sequence[float], form: str) -> str:
     return f"{fmean(values):{form}} ({min(values):{form}} to {max(values):{form}})"
 
 
-def trainings(pairs: Pairs) -> dict[str, tuple[Callable[[int], Pairs], int]]:
-    """Name → the pairs that a seed learns from, and the epochs."""
-    samples: dict[str, tuple[Callable[[int], Pairs], int]] = {
-        f"back-translations, {size:,}": (lambda seed, size=size: sample(pairs, size, seed), 1) for size in SIZES
-    }
+def trainings(pairs: Pairs) -> dict[str, tuple[str, Callable[[int], Pairs], int]]:
+    """Name → what a training starts from, the pairs that a seed learns from, and the epochs."""
 
-    def with_copies(seed: int) -> Pairs:
-        copies = [without_shared(pairs, COPIES * seed + number) for number in range(COPIES)]
-        return [*pairs, *(pair for copy in copies for pair in copy)]
+    def copied(seed: int) -> Pairs:
+        return with_copies(pairs, seed)
 
     return {
-        **samples,
-        "back-translations": (lambda seed: pairs, 1),
-        "wrong pairs": (lambda seed: shuffled(pairs, seed), 1),
-        "back-translations, and copies without some shared words": (with_copies, 1),
-        "back-translations, as many steps": (lambda seed: pairs, 1 + COPIES),
+        **{
+            f"back-translations, {size:,}": ("start", lambda seed, size=size: sample(pairs, size, seed), 1)
+            for size in SIZES
+        },
+        "back-translations": ("start", lambda seed: pairs, 1),
+        "back-translations, and copies without some shared words": ("start", copied, 1),
+        "the same, from words by their company": ("company", copied, 1),
+        "back-translations, as many steps": ("start", lambda seed: pairs, 1 + COPIES),
+        "wrong pairs": ("start", lambda seed: shuffled(pairs, seed), 1),
     }
+
+
+def with_copies(pairs: Pairs, seed: int) -> Pairs:
+    """The pairs, and `COPIES` of them without some of the words that both sides share."""
+    copies = [without_shared(pairs, COPIES * seed + number) for number in range(COPIES)]
+    return [*pairs, *(pair for copy in copies for pair in copy)]
 
 
 def sample(pairs: Pairs, size: int, seed: int) -> Pairs:
@@ -226,22 +257,26 @@ def main() -> None:
         "word": counted("word", 50_000, free_text(data)),
         "trigram": counted("trigram", 30_000, iter([sides])),
     }
-    starts = {seed: output / f"start-{seed}" for seed in SEEDS}
-    for seed, folder in starts.items():
-        save_encoder(random_start(vocabularies, seed), folder, {})
-    untrained = [measure(load_encoder(folder), tasks) for folder in starts.values()]
+    untrained: dict[str, list[dict[str, float]]] = {"start": [], "company": []}
+    vectors = cooccurring(data, vocabularies["word"].vocabulary, output / "company.npy")
+    for seed in SEEDS:
+        random = random_start(vocabularies, seed)
+        company = company_start(random, vectors, vocabularies["word"].frequencies)
+        for name, start in (("start", random), ("company", company)):
+            save_encoder(start, output / f"{name}-{seed}", {})
+            untrained[name].append(measure(start, tasks))
+    of_nothing = untrained["start"]
     print(f"| trained on | pairs | mean | difference | {' | '.join(tasks)} |\n| --- |{' ---: |' * (len(tasks) + 3)}")
     overlap = measure(overlap_of([task for group in tasks.values() for task in group]), tasks)
-    start = {"mean": fmean(figure["mean"] for figure in untrained)}
-    print(row("*overlap*", "", [overlap], [start]))
-    print(row("*nothing: untrained*", "", untrained, untrained))
-    for number, (name, (chosen, epochs)) in enumerate(trainings(pairs).items()):
+    print(row("*overlap*", "", [overlap], [{"mean": fmean(figure["mean"] for figure in of_nothing)}]))
+    print(row("*nothing: untrained*", "", of_nothing, of_nothing))
+    print(row("*words by their company, untrained*", "", untrained["company"], of_nothing), flush=True)
+    for number, (name, (kind, chosen, epochs)) in enumerate(trainings(pairs).items()):
         figures = []
-        for seed, start in starts.items():
-            used = chosen(seed)
-            encoder = trained(start, used, output / f"encoder-{number}-{seed}", seed, epochs)
-            figures.append(measure(encoder, tasks))
-        print(row(name, f"{len(used):,}", figures, untrained), flush=True)
+        for seed in SEEDS:
+            used, folder = chosen(seed), output / f"encoder-{number}-{seed}"
+            figures.append(measure(trained(output / f"{kind}-{seed}", used, folder, seed, epochs), tasks))
+        print(row(name, f"{len(used):,}", figures, of_nothing), flush=True)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from paraloom.embed.average import Average, SentenceEncoder
+from paraloom.embed.spec import parse_spec
+from paraloom.embed.vocabulary import Vocabulary
 from paraloom.evaluate.sts_tasks import STSPairs, STSTask
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "backtranslated_encoder.py"
@@ -18,6 +21,7 @@ EXAMPLE = Path(__file__).parents[2] / "examples" / "backtranslated_encoder.py"
 
 @pytest.fixture
 def recipe(monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.syspath_prepend(str(EXAMPLE.parent))  # of word_vectors
     spec = importlib.util.spec_from_file_location("backtranslated_encoder", EXAMPLE)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -63,3 +67,14 @@ def test_a_line_has_means_of_the_seeds_and_their_range(recipe: Any) -> None:
     starts = [{"2012": 0.0, "mean": 65.0}, {"2012": 0.0, "mean": 66.0}]
     line = recipe.row("name", "10", figures, starts)
     assert line == "| name | 10 | 67.50 (66.00 to 69.00) | +2.00 (+1.00 to +3.00) | 61.0 |"
+
+
+def test_half_of_a_word_is_its_company(recipe: Any) -> None:
+    """Squared lengths: half the random one, and half of (std √d / (1 + c f))², the same for all words as often."""
+    vocabulary = Vocabulary("word", ["a", "b"])
+    random = SentenceEncoder(parse_spec("word"), {"word": Average(vocabulary, np.zeros((2, 300), np.float32))})
+    company = np.zeros((2, recipe.COMPANY), np.float32)
+    company[:, 0] = 1
+    table = recipe.company_start(random, company, np.array([0.0, 1e-3])).parts["word"].vectors
+    expected = np.array([0.5, 0.5 / 4]) * recipe.WORD_STD**2 * 300
+    assert np.einsum("vd,vd->v", table, table) == pytest.approx(expected, rel=1e-4)
