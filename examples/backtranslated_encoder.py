@@ -6,9 +6,9 @@ The bundled translator puts the German sides of captions, everyday sentences, ta
 sampling, captions twice. Pairs that cost it more than 0.9 nats per subword, copies, and pairs with a sentence of a test
 are left out. The words, and the frequencies that damp them, are those of free English text, and the same for all rows:
 *untrained* are random vectors of them, and *words by their company* have those of their co-occurrences in that text for
-half. From these an encoder learns from the pairs, and from them with two copies of
-each in which words that both sides share are missing, each with a probability of .5: what is left says more of the
-words that differ. *Wrong pairs* are references with the translation of another one.
+half. From these an encoder learns from the pairs, and from them with two copies of each in which words that both sides
+share are missing, each with a probability of .5: what is left says more of the words that differ. *As many steps* are
+three passes over the pairs alone, and *wrong pairs* references with the translation of another one.
 
 Printed: Pearson × 100 on the test tasks, mean over the subsets of each year of STS 2012 to 2015, of three seeds.
 """
