@@ -82,8 +82,7 @@ reproduce: $(VENV)/dev
 	PARSER=$(CURDIR)/runs/parser-en BUNDLED=$(CURDIR)/runs/bundled-paraphraser \
 	    $(BIN)/paraloom run examples/english-paraphraser.toml -o runs/english-paraphraser
 	$(BIN)/paraloom papers run all --recipe examples/papers.toml -o runs/papers --page docs/explanations/papers
-	$(BIN)/python examples/backtranslated_encoder.py --bundled runs/bundled-de-en --general runs/general-translator \
-	    -o runs/backtranslated-encoder
+	$(BIN)/python examples/backtranslated_encoder.py -o runs/backtranslated-encoder
 	$(BIN)/python benchmarks/bilingual.py --languages cs de tr ko is --seeds 1 2 3 -o runs/bilingual
 ifdef TEACHER  # the folder of a sentence-transformers model, such as all-MiniLM-L6-v2
 	$(BIN)/paraloom run examples/bundled-encoder.toml -o runs/bundled-encoder

@@ -1,172 +1,282 @@
-"""What do encoders learn from our own back-translations alone, and from how many?
+"""What do encoders learn from our own back-translations alone?
 
-    PARALOOM_DATA=/path/to/corpora python examples/backtranslated_encoder.py -o runs/backtranslated-encoder \\
-        --bundled runs/bundled-de-en --general runs/general-translator
+    PARALOOM_DATA=/path/to/corpora python examples/backtranslated_encoder.py -o runs/backtranslated-encoder
 
-The German sides of every bitext at hand, and of English text that was translated into German first, are translated
-into English by sampling. `--bundled` is the run of bundled-de-en.toml, for its translations into German, and
-`--general` that of general-translator.toml, for the translator and the other bitext. Pairs that cost the translator
-more than 0.9 nats per subword, and copies, are left out.
+The bundled translator puts the German sides of captions, everyday sentences, talks, news and Europarl into English by
+sampling, captions twice. Pairs that cost it more than 0.9 nats per subword, copies, and pairs with a sentence of a test
+are left out. The words, and the frequencies that damp them, are those of free English text, and the same for all rows:
+*untrained* are random vectors of them, and *words by their company* have those of their co-occurrences in that text for
+half. From these an encoder learns from the pairs, and from them with two copies of each in which words that both sides
+share are missing, each with a probability of .5: what is left says more of the words that differ. *As many steps* are
+three passes over the pairs alone, and *wrong pairs* references with the translation of another one.
 
-Encoders start from random vectors, damped by frequency, which are the row "untrained" of their seed. Then come
-changes of the training, each on the same 100,000 pairs, of the first seed. Printed: Pearson × 100, mean over the
-subsets of each year of STS 2012 to 2015, of three seeds. Half an hour on two cores.
+Printed: Pearson × 100 on the test tasks, mean over the subsets of each year of STS 2012 to 2015, of three seeds.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from statistics import fmean
 
 import numpy as np
+import pyarrow as pa
+from word_vectors import CHUNK, cooccurrences, mutual_information, reduced
 
 from paraloom import Pipeline
+from paraloom.core.array_types import Float32s, Floats
+from paraloom.core.protocols import EncoderLike
+from paraloom.core.seeds import generator
 from paraloom.core.stage import Stage
-from paraloom.pipeline.result import RunResult
-from paraloom.stages import BackTranslate, EvaluateSts, Filter, JoinPairs, TrainEncoder
+from paraloom.embed.average import Average, SentenceEncoder
+from paraloom.embed.config import EncoderConfig
+from paraloom.embed.spec import parse_spec
+from paraloom.embed.store import load_encoder, save_encoder
+from paraloom.embed.training import train_encoder
+from paraloom.embed.vocabulary import UNITS, CountedVocabulary, Vocabulary, VocabularyCounter
+from paraloom.evaluate.resampling import pearson
+from paraloom.evaluate.sts import STSPairs, System, overlap_of, similarities
+from paraloom.evaluate.sts_tasks import find_tasks, read_task
+from paraloom.io import Corpus, read_lines
+from paraloom.stages import BackTranslate, Filter, ReadPairs
+from paraloom.text.tokens import words
 
-BITEXT = {
-    "captions": "general/*-captions-clean",
-    "news": "general/*-news",
-    "commentary": "general/*-commentary-clean",
-    "talks": "general/*-talks-clean",
-    "stories": "general/*-stories-clean",
-    "software": "general/*-software-clean",
-    "europarl": "general/*-europarl",
-    "gnome": "bundled/*-gnome",
-    "help": "bundled/*-help",
-    "tatoeba": "bundled/*-tatoeba",
-    "coco": "bundled/*-captions-bitext",
-    "headlines": "bundled/*-headlines-bitext",
-    "posts": "bundled/*-posts-bitext",
-    "prose": "bundled/*-prose-bitext",
-    "everyday": "bundled/*-everyday-bitext",
+Pairs = list[tuple[str, str]]
+
+BITEXT: dict[str, tuple[str, int, int, int]] = {
+    "captions": ("multi30k/task1/train.{de,en}.gz", 0, 0, 1),
+    "captions2": ("multi30k/task1/train.{de,en}.gz", 0, 0, 2),
+    "tatoeba": ("tatoeba/de-en.tsv.gz", 0, 40_000, 1),
+    "ted": ("ted-sample/de-en.tsv.gz", 0, 0, 1),
+    "news": ("wmt-news/de-en.tsv.gz", 3003, 7000, 1),
+    "europarl": ("europarl-sample/de-en.tsv.gz", 0, 5000, 1),
 }
-"""Kinds of text, and where in the two runs they are."""
+"""Kind of text → its bitext, pairs to skip, how many of the others (0: all), and the seed of their translation."""
 
 DECODE = "nucleus:0.9,within=20,shortlist=1"
 LIKELY = "-logprob <= 0.9 * tokens and lower(src) <> lower(tgt)"
-SIZES = (10_000, 30_000, 100_000)
 SEEDS = (1, 2, 3)
+SIZES = (10_000, 30_000)
 YEARS = ("2012", "2013", "2014", "2015")
-ENCODER: dict[str, Any] = {"epochs": 1, "max_tokens": 50, "keep": "last"}
-ABLATION: dict[str, dict[str, Any]] = {
-    "all vectors at the same rate, 10⁻³ (the papers')": {"relative_learning_rate": 0.0},
-    "the same at 3·10⁻⁴": {"relative_learning_rate": 0.0, "learning_rate": 3e-4},
-    "one weight per unit, no vectors": {"epochs": 0, "weight_epochs": 1, "weight_learning_rate": 0.005},
-    "weights, then vectors": {"weight_epochs": 1, "weight_learning_rate": 0.005},
-    "softmax over 500 pairs, τ .05": {"loss": "softmax", "batch_size": 500},
-    "pulled to the start (λ = 10⁻³)": {"embedding_l2": 1e-3},
-    "three epochs": {"epochs": 3},
-}
-"""Changes of the training on `ABLATED` pairs."""
-
-ABLATED = 100_000
-
-PASSES = (3, 10)
-"""Numbers of epochs over all pairs, beside one."""
+SENTENCES_PER_FILE = 120_000
+WORD_STD, TRIGRAM_STD, DAMPING, DIMENSION = 0.06, 0.2, 1000.0, 300
+COMPANY, RARE = 200, 0.5
+COPIES, DROPPED = 2, 0.5
 
 
-def folder_of(pattern: str, runs: dict[str, Path]) -> str:
-    """The folder of a corpus; the last one, where the pattern fits several."""
-    run, name = pattern.split("/")
-    return str(sorted(runs[run].glob(name), key=lambda folder: int(folder.name.split("-")[0]))[-1].absolute())
-
-
-def pairs(runs: dict[str, Path]) -> list[Stage]:
-    """The back-translated pairs, `likely`."""
-    translator = folder_of("general/*-de-en", runs) + "/artifact"
-    stages: list[Stage] = [
-        BackTranslate(name=kind, input=folder_of(pattern, runs), translator=translator, decode=DECODE)
-        for kind, pattern in BITEXT.items()
-    ]
-    stages += [Filter(name=f"{kind}-likely", input=kind, where=LIKELY) for kind in BITEXT]
-    return [*stages, JoinPairs(name="likely", corpora=tuple(f"{kind}-likely" for kind in BITEXT))]
-
-
-def encoders(sts: str) -> list[Stage]:
-    """For each seed the start, and encoders of samples and of all pairs."""
-    stages: list[Stage] = []
-    for seed in SEEDS:
-        # So low a rate leaves the vectors as they are; their vocabulary is that of all pairs.
-        start = TrainEncoder(
-            name=f"start-{seed}", pairs=("likely",), relative_learning_rate=1e-15, epochs=1, max_tokens=50
-        )
-        stages += [start, EvaluateSts(name=f"start-{seed}-sts", encoder=start.name, sts=sts)]
-        for size in (*SIZES, 0):
-            name = f"{size}-{seed}" if size else f"all-{seed}"
-            if size:
-                stages.append(Filter(name=f"pairs-{name}", input="likely", sample=size))
-            corpus = f"pairs-{name}" if size else "likely"
-            stages += [
-                TrainEncoder(name=f"encoder-{name}", pairs=(corpus,), init_from=f"start-{seed}", **ENCODER),
-                EvaluateSts(name=f"sts-{name}", encoder=f"encoder-{name}", sts=sts),
-            ]
-    for number, changes in enumerate(ABLATION.values()):
-        name, settings = f"change-{number}-{SEEDS[0]}", {**ENCODER, **changes}
-        corpus, start = f"pairs-{ABLATED}-{SEEDS[0]}", f"start-{SEEDS[0]}"
-        stages += [
-            TrainEncoder(name=f"encoder-{name}", pairs=(corpus,), init_from=start, **settings),
-            EvaluateSts(name=f"sts-{name}", encoder=f"encoder-{name}", sts=sts),
+def backtranslations(data: Path, output: Path) -> Pairs:
+    """References with the translations that are `LIKELY`."""
+    pairs: Pairs = []
+    for kind, (file, skip, sample, seed) in BITEXT.items():
+        source = data / "bitext" / file
+        stages: list[Stage] = [
+            ReadPairs(name=f"{kind}-read", source=source, origin=kind, skip=skip, src_lang="de", tgt_lang="en")
         ]
-    for seed in SEEDS:
-        for epochs in PASSES:
-            name, settings = f"{epochs}-epochs-{seed}", {**ENCODER, "epochs": epochs}
-            stages += [
-                TrainEncoder(name=f"encoder-{name}", pairs=("likely",), init_from=f"start-{seed}", **settings),
-                EvaluateSts(name=f"sts-{name}", encoder=f"encoder-{name}", sts=sts),
-            ]
-    return stages
+        if sample:
+            stages.append(Filter(name=f"{kind}-sample", input=stages[0].name, sample=sample))
+        stages.append(BackTranslate(name=kind, input=stages[-1].name, translator="de-en", decode=DECODE))
+        stages.append(Filter(name=f"{kind}-likely", input=kind, where=LIKELY))
+        result = Pipeline(stages, name="pairs", seed=seed).run(output / f"pairs-{kind}", workers=1)
+        for batch in Corpus.open(result.stage(f"{kind}-likely").folder).batches(["src", "tgt"]):
+            pairs += zip(*(batch.column(side).to_pylist() for side in ("src", "tgt")), strict=True)
+    return pairs
 
 
-def by_year(result: RunResult, stage: str) -> list[float]:
-    """Mean Pearson × 100 of each year, and of the years."""
-    means: dict[str, float] = result.stage(stage).figures["pearson_mean"]  # type: ignore[assignment]
-    years = [means[year] for year in YEARS]
-    return [*years, float(np.mean(years))]
+def without_shared(pairs: Pairs, seed: int) -> Pairs:
+    """The pairs without some of the words that both sides share; those of which nothing else is left are left out."""
+    draw, left = generator(seed), []
+    for pair in pairs:
+        first, second = (words(side) for side in pair)
+        missing = {word for word in sorted({*first} & {*second}) if draw.random() < DROPPED}
+        sides = [[word for word in side if word not in missing] for side in (first, second)]
+        if all(sides) and {*sides[0]} != {*sides[1]}:
+            left.append((" ".join(sides[0]), " ".join(sides[1])))
+    return left
 
 
-def row(name: str, count: str, figures: list[list[float]], start: float) -> str:
-    """A line of the table: means over the seeds, and the lowest and the highest of the last column."""
-    means = np.mean(figures, axis=0)
-    last = [figure[-1] for figure in figures]
-    spread = f"{means[-1]:.2f} ({min(last):.2f} to {max(last):.2f})"
-    years = " | ".join(f"{mean:.1f}" for mean in means[:-1])
-    return f"| {name} | {count} | {years} | {spread} | {means[-1] - start:+.2f} |"
+def shuffled(pairs: Pairs, seed: int) -> Pairs:
+    """Each reference with the translation of another one."""
+    order = generator(seed).permutation(len(pairs)).tolist()
+    return [(reference, pairs[other][1]) for (reference, _), other in zip(pairs, order, strict=True)]
+
+
+def free_text(data: Path) -> Iterator[list[str]]:
+    """Chunks of free English sentences; captions, which similarity tests are made of, are left out."""
+    for path in sorted((data / "sentences-en").glob("*.txt.*")):
+        lines = iter(() if path.name.startswith("captions") else islice(read_lines(path), SENTENCES_PER_FILE))
+        while chunk := list(islice(lines, CHUNK)):
+            yield chunk
+
+
+def counted(unit: str, size: int, chunks: Iterator[list[str]]) -> CountedVocabulary:
+    """The most frequent types of a text."""
+    counter = VocabularyCounter(unit)
+    for chunk in chunks:
+        counter.count(chunk, UNITS[unit].split(chunk))
+    return counter.most_common(size)
+
+
+def random_start(vocabularies: dict[str, CountedVocabulary], seed: int) -> SentenceEncoder:
+    """Random vectors, damped by frequency."""
+    parts = {}
+    for index, (unit, (vocabulary, _, frequencies)) in enumerate(vocabularies.items()):
+        table = generator(seed, index).standard_normal((len(vocabulary), DIMENSION), np.float32)
+        scales = (WORD_STD if unit == "word" else TRIGRAM_STD) / (1 + DAMPING * frequencies)
+        parts[unit] = Average(vocabulary, table * scales.astype(np.float32)[:, None])
+    return SentenceEncoder(parse_spec(",".join(parts)), parts)
+
+
+def cooccurring(data: Path, words: Vocabulary, file: Path) -> Float32s:
+    """Vectors of the words by their company in free text, float32 `(n, COMPANY)` of length 1; read if there."""
+    if not file.exists():
+        counts = cooccurrences(free_text(data), words)
+        counts.data[counts.data < RARE] = 0
+        counts.eliminate_zeros()
+        np.save(file, reduced(mutual_information(counts), COMPANY))
+    vectors: Float32s = np.load(file)
+    return vectors
+
+
+def company_start(random: SentenceEncoder, vectors: Float32s, frequencies: Floats) -> SentenceEncoder:
+    """Half of each word's random vector, by squared length, replaced by that of its company, turned at random."""
+    rotation, _ = np.linalg.qr(generator(0).standard_normal((DIMENSION, DIMENSION)))
+    lengths = WORD_STD * DIMENSION**0.5 / (1 + DAMPING * frequencies)
+    company = (vectors @ rotation[:COMPANY] * lengths[:, None]).astype(np.float32)
+    word = random.parts["word"]
+    table = np.float32(0.5**0.5) * (word.vectors + company)
+    return SentenceEncoder(random.spec, {**random.parts, "word": Average(word.vocabulary, table)})
+
+
+def trained(start: Path, pairs: Pairs, folder: Path, seed: int, epochs: int = 1) -> EncoderLike:
+    """The encoder that learned from the pairs; one that is in the folder already is opened."""
+    if not (folder / "config.json").exists():
+        config = EncoderConfig(epochs=epochs, max_tokens=50)
+        chunks = (pairs[first : first + 5000] for first in range(0, len(pairs), 5000))
+        batches = (
+            pa.RecordBatch.from_arrays([pa.array(side) for side in zip(*chunk, strict=True)], ["src", "tgt"])
+            for chunk in chunks
+        )
+        train_encoder(batches, config, folder, seed=seed, init_from=start, threads=1)
+    return load_encoder(folder)
+
+
+def test_tasks(data: Path) -> dict[str, list[STSPairs]]:
+    """The test tasks by year or name."""
+    root, tasks, _ = find_tasks(data / "sts")
+    groups: dict[str, list[STSPairs]] = {}
+    for task in tasks:
+        groups.setdefault(task.group, []).append(read_task(root, task))
+    return groups
+
+
+def untested(pairs: Pairs, tasks: dict[str, list[STSPairs]]) -> Pairs:
+    """The pairs without a sentence of a test task, whatever its case, spaces and punctuation."""
+    tested = {key(text) for group in tasks.values() for task in group for text in (*task.first, *task.second)}
+    return [pair for pair in pairs if not tested & {key(side) for side in pair}]
+
+
+def key(text: str) -> str:
+    """Letters and digits of a sentence."""
+    return "".join(character for character in text.lower() if character.isalnum())
+
+
+def measure(system: System, tasks: dict[str, list[STSPairs]]) -> dict[str, float]:
+    """Mean Pearson × 100 of each group of tasks, and of the years."""
+    means = {
+        name: fmean(100 * pearson(task.scores, similarities(system, task.first, task.second)) for task in group)
+        for name, group in tasks.items()
+    }
+    return {**means, "mean": fmean(means[year] for year in YEARS)}
+
+
+def row(name: str, pairs: str, figures: Sequence[dict[str, float]], starts: Sequence[dict[str, float]]) -> str:
+    """A line of the table: means over the seeds; of the mean, and its difference from untrained, with the range."""
+    columns = {group: fmean(figure[group] for figure in figures) for group in figures[0]}
+    means = [figure["mean"] for figure in figures]
+    gains = [figure["mean"] - start["mean"] for figure, start in zip(figures, starts, strict=True)]
+    others = " | ".join(f"{value:.1f}" for group, value in columns.items() if group != "mean")
+    spreads = f"{spread(means, '.2f')} | {spread(gains, '+.2f')}"
+    return f"| {name} | {pairs} | {spreads} | {others} |"
+
+
+def spread(values: Sequence[float], form: str) -> str:
+    """Mean, lowest and highest."""
+    if len(values) == 1:
+        return f"{values[0]:{form}}"
+    return f"{fmean(values):{form}} ({min(values):{form}} to {max(values):{form}})"
+
+
+def trainings(pairs: Pairs) -> dict[str, tuple[str, Callable[[int], Pairs], int]]:
+    """Name → what a training starts from, the pairs that a seed learns from, and the epochs."""
+
+    def copied(seed: int) -> Pairs:
+        return with_copies(pairs, seed)
+
+    return {
+        **{
+            f"back-translations, {size:,}": ("start", lambda seed, size=size: sample(pairs, size, seed), 1)
+            for size in SIZES
+        },
+        "back-translations": ("start", lambda seed: pairs, 1),
+        "back-translations, and copies without some shared words": ("start", copied, 1),
+        "the same, from words by their company": ("company", copied, 1),
+        "back-translations, as many steps": ("start", lambda seed: pairs, 1 + COPIES),
+        "wrong pairs": ("start", lambda seed: shuffled(pairs, seed), 1),
+    }
+
+
+def with_copies(pairs: Pairs, seed: int) -> Pairs:
+    """The pairs, and `COPIES` of them without some of the words that both sides share."""
+    copies = [without_shared(pairs, COPIES * seed + number) for number in range(COPIES)]
+    return [*pairs, *(pair for copy in copies for pair in copy)]
+
+
+def sample(pairs: Pairs, size: int, seed: int) -> Pairs:
+    """Some of the pairs."""
+    return [pairs[index] for index in generator(seed).permutation(len(pairs))[:size].tolist()]
 
 
 def main() -> None:
-    """Run the pipeline and print the table."""
+    """Translate, train, measure, and print a line of the table after the other."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=os.environ.get("PARALOOM_DATA"), help="the data folder")
-    parser.add_argument("--bundled", type=Path, required=True, help="run folder of bundled-de-en.toml")
-    parser.add_argument("--general", type=Path, required=True, help="run folder of general-translator.toml")
     parser.add_argument("-o", "--output", type=Path, default=Path("runs/backtranslated-encoder"), help="run folder")
     options = parser.parse_args()
     if options.data is None:
         parser.error("give --data, or set PARALOOM_DATA")
-    stages = [
-        *pairs({"bundled": options.bundled, "general": options.general}),
-        *encoders(str(Path(options.data) / "sts")),
-    ]
-    result = Pipeline(stages, name="backtranslated-encoder", seed=1).run(options.output)
-    print("| trained on | pairs | 2012 | 2013 | 2014 | 2015 | mean | difference from untrained |")
-    print("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
-    untrained = [by_year(result, f"start-{seed}-sts") for seed in SEEDS]
-    start = float(np.mean([figures[-1] for figures in untrained]))
-    print(row("*nothing: untrained*", "", untrained, start))
-    for size in (*SIZES, 0):
-        names = [f"{size}-{seed}" if size else f"all-{seed}" for seed in SEEDS]
-        used = result.stage(f"encoder-{names[0]}").figures["pairs"]["used"]  # type: ignore[index, call-overload]
-        print(row("back-translations", f"{used:,}", [by_year(result, f"sts-{name}") for name in names], start))
-    for epochs in PASSES:
-        figures = [by_year(result, f"sts-{epochs}-epochs-{seed}") for seed in SEEDS]
-        print(row(f"back-translations, {epochs} epochs", f"{used:,}", figures, start))
-    for number, change in enumerate(ABLATION):
-        figures = [by_year(result, f"sts-change-{number}-{SEEDS[0]}")]
-        print(row(change, f"{ABLATED:,}", figures, untrained[0][-1]))
+    data, output = Path(options.data), options.output
+    tasks = test_tasks(data)
+    translated = backtranslations(data, output)
+    pairs = untested(translated, tasks)
+    print(f"{len(pairs):,} pairs; {len(translated) - len(pairs):,} others have a sentence of a test\n")
+    sides = [side for pair in pairs for side in pair]
+    vocabularies = {
+        "word": counted("word", 50_000, free_text(data)),
+        "trigram": counted("trigram", 30_000, iter([sides])),
+    }
+    untrained: dict[str, list[dict[str, float]]] = {"start": [], "company": []}
+    vectors = cooccurring(data, vocabularies["word"].vocabulary, output / "company.npy")
+    for seed in SEEDS:
+        random = random_start(vocabularies, seed)
+        company = company_start(random, vectors, vocabularies["word"].frequencies)
+        for name, start in (("start", random), ("company", company)):
+            save_encoder(start, output / f"{name}-{seed}", {})
+            untrained[name].append(measure(start, tasks))
+    of_nothing = untrained["start"]
+    print(f"| trained on | pairs | mean | difference | {' | '.join(tasks)} |\n| --- |{' ---: |' * (len(tasks) + 3)}")
+    overlap = measure(overlap_of([task for group in tasks.values() for task in group]), tasks)
+    print(row("*overlap*", "", [overlap], [{"mean": fmean(figure["mean"] for figure in of_nothing)}]))
+    print(row("*nothing: untrained*", "", of_nothing, of_nothing))
+    print(row("*words by their company, untrained*", "", untrained["company"], of_nothing), flush=True)
+    for number, (name, (kind, chosen, epochs)) in enumerate(trainings(pairs).items()):
+        figures = []
+        for seed in SEEDS:
+            used, folder = chosen(seed), output / f"encoder-{number}-{seed}"
+            figures.append(measure(trained(output / f"{kind}-{seed}", used, folder, seed, epochs), tasks))
+        print(row(name, f"{len(used):,}", figures, of_nothing), flush=True)
 
 
 if __name__ == "__main__":

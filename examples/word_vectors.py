@@ -17,7 +17,7 @@ from __future__ import annotations
 import argparse
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -58,11 +58,11 @@ def vocabulary(data: Path, size: int) -> Vocabulary:
     return counter.most_common(size).vocabulary
 
 
-def cooccurrences(data: Path, words: Vocabulary) -> Any:
+def cooccurrences(chunks: Iterable[list[str]], words: Vocabulary) -> Any:
     """Counts of words with those up to `WINDOW` words away, 1/d at distance d, sparse `(n, n)`."""
     size = len(words)
     total = sparse.csr_matrix((size, size), dtype=np.float32)
-    for chunk in sentences(data):
+    for chunk in chunks:
         lists = words.row_lists(chunk)
         rows = lists.rows.astype(np.int32)
         sentence = np.repeat(np.arange(len(lists.offsets) - 1), np.diff(lists.offsets))
@@ -108,7 +108,7 @@ def main() -> None:
     args = parser.parse_args()
     data = Path(os.environ["PARALOOM_DATA"])
     words = vocabulary(data, args.words)
-    vectors = reduced(mutual_information(cooccurrences(data, words)), DIMENSION)
+    vectors = reduced(mutual_information(cooccurrences(sentences(data), words)), DIMENSION)
     with tempfile.TemporaryDirectory() as folder:
         counted = Path(folder) / "counted.txt"
         write_vectors(counted, words.entries, vectors)
