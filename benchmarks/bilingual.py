@@ -164,12 +164,16 @@ def distinct(pairs: Sequence[Pair]) -> tuple[list[Pair], list[Pair]]:
 
 
 def recipe_test(language: str) -> list[Pair]:
-    """1,000 of the pairs of Tatoeba that examples/bundled-multilingual.toml holds out; none where it holds out none."""
-    if language not in RECIPE_TESTS:
-        return []
+    """1,000 of the pairs of Tatoeba that the recipe of the bundled encoder holds out; none where it holds out none."""
+    return distinct(recipe_pairs(language, held_out=True))[0] if language in RECIPE_TESTS else []
+
+
+def recipe_pairs(language: str, *, held_out: bool) -> list[Pair]:
+    """The pairs of Tatoeba that examples/bundled-multilingual.toml holds out, or all others."""
     rows = read_rows(data_folder() / RECIPE_TESTS[language])
     english = normalize(pa.array([row[1] for row in rows], pa.large_string())).to_pylist()
-    return distinct([(row[0], row[1]) for row, text in zip(rows, english, strict=True) if is_held_out(text, 0.01)])[0]
+    held = [is_held_out(text, RECIPE_SHARE) for text in english]
+    return [(row[0], row[1]) for row, of_row in zip(rows, held, strict=True) if of_row == held_out]
 
 
 @cache
@@ -207,7 +211,8 @@ def near_twins(texts: Sequence[str], tests: Sequence[str]) -> npt.NDArray[np.boo
 
 LANGUAGES = ("cs", "de", "tr", "ko", "is")
 RECIPE_TESTS = {"es": "bitext/tatoeba-2/es-en.tsv.gz", "fr": "bitext/tatoeba/fr-en.tsv.gz"}
-"""Language of the bundled encoder alone → the file of which its recipe holds out one English text in a hundred."""
+"""Language of the bundled encoder alone → the file of which its recipe holds out a share of the English texts."""
+RECIPE_SHARE = 0.01
 
 
 def training_pairs(language: str, *, with_help: bool, folder: Path) -> list[Pair]:
@@ -580,12 +585,14 @@ def print_bundled(languages: Sequence[str], encoders: Sequence[str]) -> None:
     lines = []
     for language in languages:
         systems = {name: encoded(bundled_path(name) or Path(name)) for name in encoders}
+        if language in RECIPE_TESTS:
+            systems["dictionary (the aligner's lexicon)"] = dictionary(recipe_pairs(language, held_out=False))
         for name, similarity in {**systems, "overlap of trigrams": overlap}.items():
             cells = []
             for pairs in (ntrex(language), recipe_test(language)):
                 figures = retrieval(similarity, pairs) if pairs else {}
                 cells += [f"{figures[way]:.1f}" if figures else "–" for way in ("to English", "from English")]
-            score = mined_news(similarity, language) if name in systems else {}
+            score = mined_news(similarity, language) if name in encoders else {}
             cells += [f"{100 * score[key]:.1f}" if score else "–" for key in ("f1", "best_f1")]
             lines.append([language, name, *cells])
     print_table(["", "system", "NTREX → en", "en →", "Tatoeba → en", "en →", "mining F1", "best F1"], lines)
