@@ -5,14 +5,16 @@
 Parts: `pair` trains one encoder for each language with English, `all` one for all of --languages together; `baselines`
 are overlap and a learned dictionary; `ablation` changes one setting at a time; `alignment` aligns with encoders that
 were trained as in `pair`, but without LibreOffice's help, on which alignment is measured; `bundled` measures the
-encoder that comes with the package on NTREX. Everything is kept in the
-folder of -o: run again, the command resumes. 100,000 pairs take two minutes on two processors, mining another one.
+encoder that comes with the package, or those of --encoders, on NTREX and on the pairs of Tatoeba that its recipe holds
+out. Everything is kept in the folder of -o: run again, the command resumes. 100,000 pairs take two minutes on two
+processors, mining another one.
 
 Test sets: 1,000 Tatoeba pairs, chosen by seed 1, no sentence twice; NTREX (newstest2019 with its translation, also for
 cs and de, whose WMT test set it is); mining: NTREX and some of the Tatoeba pairs as true ones among lines without a
-counterpart, foreign sides of training pairs and English of `sentences-en`. From the training data of all languages
-those pairs are removed of which a side has the same words as a test sentence, or three quarters of its trigrams in
-common (Jaccard); English test sentences of other languages count, too.
+counterpart, foreign sides of training pairs and English of `sentences-en`; in `bundled`, the first thousand pairs of
+NTREX, its other foreign lines, and 9,000 lines of English. From the training data of all languages those pairs are
+removed of which a side has the same words as a test sentence, or three quarters of its trigrams in common (Jaccard);
+English test sentences of other languages count, too.
 """
 
 from __future__ import annotations
@@ -54,7 +56,9 @@ from paraloom.embed.store import load_encoder
 from paraloom.embed.threads import available_threads
 from paraloom.embed.training import train_encoder
 from paraloom.evaluate.mining import evaluate_mining
+from paraloom.pairs.filtering.held_out import is_held_out
 from paraloom.text.ngrams import character_ngrams, word_ngrams
+from paraloom.text.normalize import normalize
 from paraloom.text.tokens import tokenize
 
 Pair = tuple[str, str]
@@ -140,7 +144,11 @@ def normalized(text: str) -> str:
 @cache
 def tatoeba(language: str) -> tuple[list[Pair], list[Pair]]:
     """1,000 held-out pairs of distinct sentences, and all others."""
-    pairs = [(row[0], row[1]) for row in read_rows(data_folder() / f"bitext/tatoeba/{language}-en.tsv.gz")]
+    return distinct([(row[0], row[1]) for row in read_rows(data_folder() / f"bitext/tatoeba/{language}-en.tsv.gz")])
+
+
+def distinct(pairs: Sequence[Pair]) -> tuple[list[Pair], list[Pair]]:
+    """1,000 pairs of distinct sentences, drawn by seed 1, and all others."""
     held_out, others = [], []
     seen: tuple[set[str], set[str]] = (set(), set())
     for number in np.random.default_rng(1).permutation(len(pairs)):
@@ -155,17 +163,25 @@ def tatoeba(language: str) -> tuple[list[Pair], list[Pair]]:
     return held_out, others
 
 
+def recipe_test(language: str) -> list[Pair]:
+    """1,000 of the pairs of Tatoeba that the recipe of the bundled encoder holds out; none where it holds out none."""
+    return distinct(recipe_pairs(language, held_out=True))[0] if language in RECIPE_TESTS else []
+
+
+def recipe_pairs(language: str, *, held_out: bool) -> list[Pair]:
+    """The pairs of Tatoeba that examples/bundled-multilingual.toml holds out, or all others."""
+    rows = read_rows(data_folder() / RECIPE_TESTS[language])
+    english = normalize(pa.array([row[1] for row in rows], pa.large_string())).to_pylist()
+    held = [is_held_out(text, RECIPE_SHARE) for text in english]
+    return [(row[0], row[1]) for row, of_row in zip(rows, held, strict=True) if of_row == held_out]
+
+
 @cache
 def ntrex(language: str) -> list[Pair]:
     """newstest2019 and its translation, distinct sentences."""
-    path = data_folder() / f"bitext/ntrex/{language}-en.tsv.gz"
-    if path.is_file():
-        pairs = [(row[1], row[2]) for row in read_rows(path)]
-    else:
-        path = data_folder() / f"bitext/wmt-news/{language}-en.tsv.gz"
-        sets = path.with_name(f"{language}-en.sets.tsv").read_text(encoding="utf-8").splitlines()
-        first, last = next(line.split("\t")[1:3] for line in sets if line.startswith("eng-") and "2019" in line)
-        pairs = [(row[0], row[1]) for row in read_rows(path)[int(first) - 1 : int(last)]]
+    # Some languages have a column of documents before the two.
+    rows = read_rows(data_folder() / f"bitext/ntrex/{language}-en.tsv.gz")
+    pairs = [(row[-2], row[-1]) for row in rows]
     return list({normalized(pair[0]): pair for pair in {normalized(pair[1]): pair for pair in pairs}.values()}.values())
 
 
@@ -194,6 +210,9 @@ def near_twins(texts: Sequence[str], tests: Sequence[str]) -> npt.NDArray[np.boo
 
 
 LANGUAGES = ("cs", "de", "tr", "ko", "is")
+RECIPE_TESTS = {"es": "bitext/tatoeba-2/es-en.tsv.gz", "fr": "bitext/tatoeba/fr-en.tsv.gz"}
+"""Language of the bundled encoder alone → the file of which its recipe holds out a share of the English texts."""
+RECIPE_SHARE = 0.01
 
 
 def training_pairs(language: str, *, with_help: bool, folder: Path) -> list[Pair]:
@@ -289,6 +308,16 @@ def retrieval(similarity: Similarity, pairs: Sequence[Pair]) -> dict[str, float]
 
 
 @cache
+def other_english() -> list[str]:
+    """Every tenth line of `sentences-en`."""
+    english: list[str] = []
+    for file in sorted((data_folder() / "sentences-en").glob("*.txt.xz")):
+        with lzma.open(file, "rt", encoding="utf-8", newline="\n") as lines:
+            english += [line.rstrip("\n") for number, line in enumerate(lines) if number % 10 == 0]
+    return english
+
+
+@cache
 def mining_texts(language: str, folder: Path) -> tuple[list[str], list[str], list[tuple[int, int]]]:
     """Foreign lines, English lines, and the true pairs among them."""
     draw = np.random.default_rng(2)
@@ -296,10 +325,7 @@ def mining_texts(language: str, folder: Path) -> tuple[list[str], list[str], lis
     pairs = training_pairs(language, with_help=True, folder=folder)
     chosen = [pairs[row] for row in draw.permutation(len(pairs))[: MINING_LINES - len(true)]]
     taken = {normalized(pair[1]) for pair in (*true, *chosen)}
-    english: list[str] = []
-    for file in sorted((data_folder() / "sentences-en").glob("*.txt.xz")):
-        with lzma.open(file, "rt", encoding="utf-8", newline="\n") as lines:
-            english += [line.rstrip("\n") for number, line in enumerate(lines) if number % 10 == 0]
+    english = other_english()
     order = draw.permutation(len(english))
     distractors = [english[row] for row in order if normalized(english[row]) not in taken]
     sides = [
@@ -544,22 +570,40 @@ def f1_of(figures: dict[str, Any]) -> float:
     return float(nested.get("f1", nested.get("F1", 0.0)))
 
 
-def print_bundled(languages: Sequence[str]) -> None:
-    """Retrieval on NTREX by the bundled encoder, which is not trained on it; it is trained on all of Tatoeba."""
-    folder = bundled_path(ALIGNMENT_ENCODER)
-    assert folder is not None
+def mined_news(similarity: Similarity, language: str) -> dict[str, float]:
+    """F1 of mining a thousand pairs of NTREX among its other foreign lines and 9,000 English ones."""
+    pairs, english = ntrex(language), other_english()
+    rows = np.random.default_rng(2).permutation(len(english))[: 9 * HELD_OUT]
+    lines = [*(pair[1] for pair in pairs[:HELD_OUT]), *(english[row] for row in rows)]
+    mined = select_pairs(bitext_neighbors(*similarity([pair[0] for pair in pairs], lines)), threshold=-np.inf)
+    gold = [(row, row) for row in range(HELD_OUT)]
+    return evaluate_mining(mined.sources, mined.targets, mined.margins, gold, MARGIN_THRESHOLD).to_dict()
+
+
+def print_bundled(languages: Sequence[str], encoders: Sequence[str]) -> None:
+    """Retrieval and mining on NTREX, which no bundled encoder is trained on, and on held-out pairs of Tatoeba."""
     lines = []
     for language in languages:
-        for name, similarity in ((ALIGNMENT_ENCODER, encoded(folder)), ("overlap of trigrams", overlap)):
-            figures = retrieval(similarity, ntrex(language))
-            lines.append([language, name, *(f"{figures[way]:.1f}" for way in ("to English", "from English"))])
-    print_table(["", "system", "NTREX → en", "en →"], lines)
+        systems = {name: encoded(bundled_path(name) or Path(name)) for name in encoders}
+        if language in RECIPE_TESTS:
+            systems["dictionary (the aligner's lexicon)"] = dictionary(recipe_pairs(language, held_out=False))
+        for name, similarity in {**systems, "overlap of trigrams": overlap}.items():
+            cells = []
+            for pairs in (ntrex(language), recipe_test(language)):
+                figures = retrieval(similarity, pairs) if pairs else {}
+                cells += [f"{figures[way]:.1f}" if figures else "–" for way in ("to English", "from English")]
+            score = mined_news(similarity, language) if name in encoders else {}
+            cells += [f"{100 * score[key]:.1f}" if score else "–" for key in ("f1", "best_f1")]
+            lines.append([language, name, *cells])
+    print_table(["", "system", "NTREX → en", "en →", "Tatoeba → en", "en →", "mining F1", "best F1"], lines)
 
 
 def main() -> None:
     """Run what is asked for and print its tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--languages", nargs="+", default=list(LANGUAGES), choices=LANGUAGES)
+    known = [*LANGUAGES, *RECIPE_TESTS]
+    parser.add_argument("--languages", nargs="+", default=list(LANGUAGES), choices=known, help="es, fr: bundled")
+    parser.add_argument("--encoders", nargs="+", default=[ALIGNMENT_ENCODER], help="of `bundled`: names or folders")
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
     parser.add_argument("--parts", nargs="+", default=["pair", "all", "baselines", "ablation", "alignment"])
     parser.add_argument("--ablation-languages", nargs="+", default=["cs", "ko"], choices=LANGUAGES)
@@ -571,7 +615,7 @@ def main() -> None:
         if setup in options.parts:
             rows += run_setup(setup, options.languages, options.seeds, options.output, options.keep)
     if "bundled" in options.parts:
-        print_bundled(options.languages)
+        print_bundled(options.languages, options.encoders)
     if "baselines" in options.parts:
         rows += run_baselines(options.languages, options.output)
     if rows:

@@ -74,7 +74,7 @@ def align(
         embeddings: Sentence embeddings in one space, float32 (m, d) and (n, d).
         lexicon: Bilingual lexicons from source to target and back, see `paraloom.alignment.lexicon.read_lexicon`.
         encoder: An encoder of both languages, its name or folder: its vectors of words are evidence, and without a
-            translation those of sentences.  The default knows seven languages and says nothing about others; None for
+            translation those of sentences.  The default knows eight languages and says nothing about others; None for
             no encoder.
         config: Settings; by default beads of at most `MAX_BEAD_SIZE` sentences a side.
 
@@ -133,7 +133,7 @@ class AlignFilesConfig:
             an endpoint, each with settings as in 'NAME?from=de&to=en'.
         lexicon: File with source word, target word and perhaps a probability, between tabs; or hunalign's dictionary.
         encoder: Encoder of both languages, or of the target's language if there is a translation; none: no encoder.
-            Its vectors of words and sentences are evidence.  The default knows seven languages, and is left out beside
+            Its vectors of words and sentences are evidence.  The default knows eight languages, and is left out beside
             a translation as far as sentences are concerned.
         hard_delimiter: A line that no bead crosses, such as .EOA; '' for empty lines.
         order: strict: both in the same order; local: passages of one may be moved or missing, and beads then cross.

@@ -12,14 +12,14 @@ BUNDLED: dict[str, str] = {
     "english-paraphraser": "a small English paraphraser, free, by a template, or like an example",
     "english-parser": "an English constituency parser",
     "english-small": "a small English transformer, slower and better than `english`",
-    "multilingual": "an encoder of seven languages, for alignment: cs, de, en, fr, is, ko, tr",
+    "multilingual": "an encoder of eight languages, for alignment: cs, de, en, es, fr, is, ko, tr",
     "paraphrases-en": "a model of the probability that an English pair is a paraphrase, with the presets of filters",
 }
 """Name of each bundled model → what it is."""
 
 
 ALIGNMENT_ENCODER = "multilingual"
-"""The bundled encoder of seven languages, evidence of sentence alignment by default."""
+"""The bundled encoder of eight languages, evidence of sentence alignment by default."""
 
 
 PARAPHRASE_MODEL = "paraphrases-en"
