@@ -219,7 +219,7 @@ def test_rows_that_cannot_be_read_are_left_out_and_counted(tmp_path: Path) -> No
     path = tmp_path / "bad.tsv"
     path.write_bytes(b"src\ttgt\tscore\na\tb\t1\nc\td\nbad\xff\tx\t2\ne\tf\t\n")
     message = (
-        r"bad\.tsv, row 2: expected 3 fields as in the header, got 2 \(2 rows cannot be read and are left out\)\.\n"
+        r"bad\.tsv, row 2: expected 3 fields, got 2 \(2 rows cannot be read and are left out\)\.\n"
         "Correct the file"
     )
     with pytest.warns(UserWarning, match=message):

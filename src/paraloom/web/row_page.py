@@ -101,10 +101,10 @@ def _links(matcher: Matcher, row: int, state: ViewState) -> list[tuple[str, str,
     if at is not None:
         page = at // PAGE_ROWS + 1
         first = max(0, at - 1)
-        rows = matcher.matches(state.filter).page(first, at + 2 - first)
+        rows = matcher.matches(state.filter).page(first, at + 2 - first).tolist()
         for name, rel, to in (("Previous", "prev", at - 1), ("Next", "next", at + 1)):
             if 0 <= to < first + len(rows):
-                target = state.url("/row", page=to // PAGE_ROWS + 1, row=int(rows[to - first]) + 1, at=to)
+                target = state.url("/row", page=to // PAGE_ROWS + 1, row=rows[to - first] + 1, at=to)
                 links.append((name, target, rel))
     return [("Back to the table", state.url("/pairs", page=page), ""), *links]
 
