@@ -16,13 +16,13 @@ from paraloom.core.lazy import late
 from paraloom.core.schema import PAIRS, require
 from paraloom.io.compression import decode, read_lines, read_raw_lines, without_compression
 from paraloom.io.corpus import DESCRIPTION, Corpus
-from paraloom.io.formats import csv
 from paraloom.io.formats.names import is_dataset, sides
 from paraloom.io.shards import ROW_GROUP_ROWS, open_shard, read_batches
 
 if TYPE_CHECKING:
     from paraloom.io.records import BadRecord
 
+_csv_rows = late("paraloom.io.formats.csv:read_rows")
 _dataset_schema = late("paraloom.io.formats.hf_datasets:dataset_schema")
 _read_dataset = late("paraloom.io.formats.hf_datasets:read_dataset")
 _read_typed = late("paraloom.io.typed_tables:read_typed")
@@ -76,7 +76,7 @@ def columns_of_file(path: Path) -> list[str]:
     if not path.is_file() or kind not in (".parquet", ".tsv", ".csv", ".jsonl"):
         return []
     if kind == ".csv":
-        first_row = next(csv.read_rows(path), None)
+        first_row = next(_csv_rows(path), None)
         return first_row if isinstance(first_row, list) else []
     if kind == ".parquet":
         with open_shard(path) as file:

@@ -22,7 +22,6 @@ from paraloom.core.stage_cache import cached_per_stage
 from paraloom.io import Corpus, read_pairs
 from paraloom.io.bitext import UNKNOWN
 from paraloom.io.shards import ROW_GROUP_ROWS, WARNINGS
-from paraloom.io.tables import files_of_bitext, open_table
 from paraloom.pairs.filtering.cleaning import CleaningRules, line_faults
 
 if TYPE_CHECKING:
@@ -30,6 +29,8 @@ if TYPE_CHECKING:
     from paraloom.pairs.filtering.held_out import HeldOut
     from paraloom.text.languages import LanguageIdentifier
 
+_files_of_bitext = late("paraloom.io.tables:files_of_bitext")
+_open_table = late("paraloom.io.tables:open_table")
 _check = late("paraloom.pairs.filtering.filters:check")
 _criteria = late("paraloom.pairs.filtering.filters:Criteria")
 _select = late("paraloom.pairs.filtering.filters:select")
@@ -89,7 +90,7 @@ class ReadPairs(Source):
 
     def files(self) -> tuple[Path, ...]:
         """The file, or both files of a Moses pair."""
-        return files_of_bitext(self.source)
+        return _files_of_bitext(self.source)
 
     def batches(self, context: StageContext) -> Iterator[pa.RecordBatch]:
         """All pairs in order; rejected rows follow the batch that they were in."""
@@ -260,7 +261,7 @@ class ReadScoredPairs(Source):
         row = 0
         unread: list[tuple[int, str, str]] = []
         on_bad = None if self.bad_rows == "stop" else lambda *bad: unread.append(bad)
-        schema, batches = open_table(self.source, on_bad, min(self.shard_rows, _LIGHT_BATCH_ROWS))
+        schema, batches = _open_table(self.source, on_bad, min(self.shard_rows, _LIGHT_BATCH_ROWS))
         require(schema, PAIRS)
         for batch in batches:
             null = [batch.column(side).is_null().to_numpy(zero_copy_only=False) for side in ("src", "tgt")]

@@ -15,9 +15,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paraloom.core.errors import DataError
-from paraloom.core.results import json_values
+from paraloom.core.lazy import late
 from paraloom.io.compression import without_compression
 from paraloom.text.language_names import known_language, language_code
+
+_json_values = late("paraloom.core.results:json_values")
 
 ColumnName: TypeAlias = str | int | None
 """A column by name or by number from 1 ('2' is a number too); None is the default of the format."""
@@ -181,7 +183,7 @@ def text_column(column: pa.Array) -> pa.Array:
     try:
         return column.cast(pa.string())
     except pa.ArrowInvalid:  # bytes that are not UTF-8
-        return pa.array(json_values(column.to_pylist()), pa.string())
+        return pa.array(_json_values(column.to_pylist()), pa.string())
 
 
 def json_column(column: pa.Array) -> list[Any]:
@@ -192,4 +194,4 @@ def json_column(column: pa.Array) -> list[Any]:
         return [None if v is None or not math.isfinite(v) else v for v in numbers]
     is_plain = pa.types.is_boolean(kind) or pa.types.is_integer(kind) or pa.types.is_null(kind)
     values: list[object] = (column if is_plain or pa.types.is_nested(kind) else text_column(column)).to_pylist()
-    return list(json_values(values)) if pa.types.is_nested(kind) else values
+    return list(_json_values(values)) if pa.types.is_nested(kind) else values
