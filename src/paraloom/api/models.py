@@ -61,8 +61,7 @@ def find_model(name: str) -> ModelSummary:
 def translator_direction(translator: object) -> tuple[str, str]:
     """The languages that a translator translates from and into; 'und' where it does not say them."""
     if not isinstance(translator, (str, Path)):
-        source, target = (getattr(translator, side, None) for side in ("source", "target"))
-        return source or UNKNOWN, target or UNKNOWN
+        return getattr(translator, "source", None) or UNKNOWN, getattr(translator, "target", None) or UNKNOWN
     try:
         source, _, target = find_model(str(translator)).languages.partition(" → ")
     except ConfigError:

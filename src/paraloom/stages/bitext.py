@@ -90,7 +90,8 @@ class ReadPairs(Source):
 
     def files(self) -> tuple[Path, ...]:
         """The file, or both files of a Moses pair."""
-        return _files_of_bitext(self.source)
+        files: tuple[Path, ...] = _files_of_bitext(self.source)
+        return files
 
     def batches(self, context: StageContext) -> Iterator[pa.RecordBatch]:
         """All pairs in order; rejected rows follow the batch that they were in."""
