@@ -56,6 +56,19 @@ def test_an_error_names_the_work_that_is_kept_and_clean_deletes_it(pairs: Pairs,
         clean_work_folders(tmp_path / "missing")
 
 
+def test_another_command_does_not_take_unfinished_work_over(pairs: Pairs, tmp_path: Path) -> None:
+    output, work = tmp_path / "out.parquet", tmp_path / "out.parquet.paraloom"
+    with pytest.raises(DataError, match="something is wrong"):
+        pairs.then(Stops()).write(output, engine="inline")
+    with pytest.raises(ConfigError, match=r"unfinished work of another command \(Stops\).*\n.*name another output"):
+        pairs.filter("src != ''").write(output, engine="inline")
+    assert list(work.glob("*-Stops/part-*"))
+    with pytest.raises(DataError, match="something is wrong"):  # not the same, but its stage is resumed
+        pairs.then(Stops()).filter("src != ''").write(output, engine="inline")
+    clean_work_folders(tmp_path)
+    assert pairs.filter("src != ''").write(output, engine="inline").stages[-1].counts.kept == 6000
+
+
 def test_inputs_that_were_read_are_not_worth_a_word(pairs: Pairs, tmp_path: Path) -> None:
     pairs.write(tmp_path / "in.parquet", engine="inline")
     for source in (pairs, paraloom.read_pairs(tmp_path / "in.parquet")):

@@ -137,6 +137,7 @@ def run_stages(
         if deliver is None:
             _check_kind(definition.steps[-1].stage, output)
         resumed = work.exists()
+        _check_work(work, definition)
         known = repeat_warnings(definition)
         try:
             result = run_pipeline(definition, work, engine=engine, workers=workers, on_error=on_error)
@@ -241,10 +242,11 @@ def _say_what_is_kept(error: ParaloomError, work: Path) -> None:
 
 def kept_work(work: Path) -> str:
     """A sentence that names the folder of unfinished work."""
-    return (
-        f"What is done is kept in {work}, for the same call again; to give it up: paraloom research clean "
-        f"{shlex.quote(str(work.parent))}"
-    )
+    return f"What is done is kept in {work}, for the same call again; to give it up: {_command_to_clean(work)}"
+
+
+def _command_to_clean(work: Path) -> str:
+    return f"paraloom research clean {shlex.quote(str(work.parent))}"
 
 
 def _not_found(file: Path) -> ConfigError:
@@ -263,11 +265,28 @@ def hide_work(error: ParaloomError, work: Path) -> None:
         error.file = None
 
 
+def _check_work(work: Path, definition: Definition) -> None:
+    """Refuse the work folder of another command, of which nothing would be resumed, and all deleted in the end."""
+    begun = _begun(work, definition)
+    if begun and not begun & {step.name for step in definition.steps}:
+        raise ConfigError(
+            f"the folder has the unfinished work of another command ({', '.join(sorted(begun))})",
+            file=work,
+            remedy="Run that command again to finish it, or name another output; to give it up: "
+            f"{_command_to_clean(work)}",
+        )
+
+
 def _is_worth_keeping(work: Path, definition: Definition) -> bool:
     """Whether a work folder has more to resume from than inputs that were read."""
+    return bool(_begun(work, definition))
+
+
+def _begun(work: Path, definition: Definition) -> set[str]:
+    """The stages that have something to resume from, but for those that read inputs."""
     reading = {step.name for step in definition.steps if isinstance(step.stage, Source)}
     kept = (path for pattern in ("*/part-*", "*/artifact", "*/scratch-*") for path in work.glob(pattern))
-    return any(path.parent.name.partition("-")[2] not in reading for path in kept)
+    return {path.parent.name.partition("-")[2] for path in kept} - reading
 
 
 def _inputs(steps: Sequence[Step]) -> list[Path]:
