@@ -10,14 +10,15 @@ half. From these an encoder learns from the pairs, and from them with two copies
 share are missing, each with a probability of .5: what is left says more of the words that differ. *As many steps* are
 three passes over the pairs alone, and *wrong pairs* references with the translation of another one.
 
-Printed: Pearson × 100 on the test tasks, mean over the subsets of each year of STS 2012 to 2015, of three seeds.
+Printed: Pearson × 100 on the test tasks, mean over the subsets of each year of STS 2012 to 2015, of three seeds;
+then the difference from *untrained* by task.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from statistics import fmean
@@ -184,22 +185,37 @@ def key(text: str) -> str:
 
 
 def measure(system: System, tasks: dict[str, list[STSPairs]]) -> dict[str, float]:
-    """Mean Pearson × 100 of each group of tasks, and of the years."""
-    means = {
-        name: fmean(100 * pearson(task.scores, similarities(system, task.first, task.second)) for task in group)
+    """Pearson × 100 of each task, the mean of each group, and of the years."""
+    each = {
+        name: {
+            task.task.name: 100 * pearson(task.scores, similarities(system, task.first, task.second)) for task in group
+        }
         for name, group in tasks.items()
     }
-    return {**means, "mean": fmean(means[year] for year in YEARS)}
+    means = {name: fmean(group.values()) for name, group in each.items()}
+    of_tasks = {task: figure for group in each.values() for task, figure in group.items()}
+    return {**of_tasks, **means, "mean": fmean(means[year] for year in YEARS)}
 
 
-def row(name: str, pairs: str, figures: Sequence[dict[str, float]], starts: Sequence[dict[str, float]]) -> str:
+def row(
+    name: str,
+    pairs: str,
+    figures: Sequence[dict[str, float]],
+    starts: Sequence[dict[str, float]],
+    groups: Iterable[str],
+) -> str:
     """A line of the table: means over the seeds; of the mean, and its difference from untrained, with the range."""
-    columns = {group: fmean(figure[group] for figure in figures) for group in figures[0]}
     means = [figure["mean"] for figure in figures]
-    gains = [figure["mean"] - start["mean"] for figure, start in zip(figures, starts, strict=True)]
-    others = " | ".join(f"{value:.1f}" for group, value in columns.items() if group != "mean")
-    spreads = f"{spread(means, '.2f')} | {spread(gains, '+.2f')}"
+    differences = [figure["mean"] - start["mean"] for figure, start in zip(figures, starts, strict=True)]
+    others = " | ".join(f"{fmean(figure[group] for figure in figures):.1f}" for group in groups)
+    spreads = f"{spread(means, '.2f')} | {spread(differences, '+.2f')}"
     return f"| {name} | {pairs} | {spreads} | {others} |"
+
+
+def gains(figures: Sequence[dict[str, float]], starts: Sequence[dict[str, float]], names: Iterable[str]) -> str:
+    """Mean difference from untrained of each task, the highest first."""
+    of = {name: fmean(now[name] - start[name] for now, start in zip(figures, starts, strict=True)) for name in names}
+    return ", ".join(f"{name} {of[name]:+.1f}" for name in sorted(of, key=lambda name: -of[name]))
 
 
 def spread(values: Sequence[float], form: str) -> str:
@@ -266,17 +282,22 @@ def main() -> None:
             save_encoder(start, output / f"{name}-{seed}", {})
             untrained[name].append(measure(start, tasks))
     of_nothing = untrained["start"]
+    names = [task.task.name for group in tasks.values() for task in group]
+    by_task: list[str] = []
     print(f"| trained on | pairs | mean | difference | {' | '.join(tasks)} |\n| --- |{' ---: |' * (len(tasks) + 3)}")
     overlap = measure(overlap_of([task for group in tasks.values() for task in group]), tasks)
-    print(row("*overlap*", "", [overlap], [{"mean": fmean(figure["mean"] for figure in of_nothing)}]))
-    print(row("*nothing: untrained*", "", of_nothing, of_nothing))
-    print(row("*words by their company, untrained*", "", untrained["company"], of_nothing), flush=True)
+    mean_start = {"mean": fmean(figure["mean"] for figure in of_nothing)}
+    print(row("*overlap*", "", [overlap], [mean_start], tasks))
+    print(row("*nothing: untrained*", "", of_nothing, of_nothing, tasks))
+    print(row("*words by their company, untrained*", "", untrained["company"], of_nothing, tasks), flush=True)
     for number, (name, (kind, chosen, epochs)) in enumerate(trainings(pairs).items()):
         figures = []
         for seed in SEEDS:
             used, folder = chosen(seed), output / f"encoder-{number}-{seed}"
             figures.append(measure(trained(output / f"{kind}-{seed}", used, folder, seed, epochs), tasks))
-        print(row(name, f"{len(used):,}", figures, of_nothing), flush=True)
+        print(row(name, f"{len(used):,}", figures, of_nothing, tasks), flush=True)
+        by_task.append(f"{name}: {gains(figures, of_nothing, names)}")
+    print("", "Differences from untrained by task", *by_task, sep="\n")
 
 
 if __name__ == "__main__":

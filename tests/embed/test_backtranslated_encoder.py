@@ -65,7 +65,7 @@ def test_pairs_with_a_test_sentence_are_left_out(recipe: Any) -> None:
 def test_a_line_has_means_of_the_seeds_and_their_range(recipe: Any) -> None:
     figures = [{"2012": 60.0, "mean": 66.0}, {"2012": 62.0, "mean": 69.0}]
     starts = [{"2012": 0.0, "mean": 65.0}, {"2012": 0.0, "mean": 66.0}]
-    line = recipe.row("name", "10", figures, starts)
+    line = recipe.row("name", "10", figures, starts, ["2012"])
     assert line == "| name | 10 | 67.50 (66.00 to 69.00) | +2.00 (+1.00 to +3.00) | 61.0 |"
 
 
@@ -78,3 +78,9 @@ def test_half_of_a_word_is_its_company(recipe: Any) -> None:
     table = recipe.company_start(random, company, np.array([0.0, 1e-3])).parts["word"].vectors
     expected = np.array([0.5, 0.5 / 4]) * recipe.WORD_STD**2 * 300
     assert np.einsum("vd,vd->v", table, table) == pytest.approx(expected, rel=1e-4)
+
+
+def test_differences_by_task_begin_with_the_highest(recipe: Any) -> None:
+    figures = [{"OnWN": 60.0, "images": 66.0}, {"OnWN": 62.0, "images": 69.0}]
+    starts = [{"OnWN": 62.0, "images": 65.0}, {"OnWN": 63.0, "images": 66.0}]
+    assert recipe.gains(figures, starts, ["OnWN", "images"]) == "images +2.0, OnWN -1.5"
