@@ -186,14 +186,14 @@ def key(text: str) -> str:
 
 def measure(system: System, tasks: dict[str, list[STSPairs]]) -> dict[str, float]:
     """Pearson × 100 of each task, the mean of each group, and of the years."""
-    each = {
+    groups = {
         name: {
             task.task.name: 100 * pearson(task.scores, similarities(system, task.first, task.second)) for task in group
         }
         for name, group in tasks.items()
     }
-    means = {name: fmean(group.values()) for name, group in each.items()}
-    of_tasks = {task: figure for group in each.values() for task, figure in group.items()}
+    means = {name: fmean(group.values()) for name, group in groups.items()}
+    of_tasks = {task: figure for group in groups.values() for task, figure in group.items()}
     return {**of_tasks, **means, "mean": fmean(means[year] for year in YEARS)}
 
 

@@ -267,10 +267,10 @@ def hide_work(error: ParaloomError, work: Path) -> None:
 
 def _check_work(work: Path, definition: Definition) -> None:
     """Refuse the work folder of another command, of which nothing would be resumed, and all deleted in the end."""
-    begun = _begun(work, definition)
-    if begun and not begun & {step.name for step in definition.steps}:
+    stages = _begun(work, definition)
+    if stages and not stages & {step.name for step in definition.steps}:
         raise ConfigError(
-            f"the folder has the unfinished work of another command ({', '.join(sorted(begun))})",
+            f"the folder has the unfinished work of another command ({', '.join(sorted(stages))})",
             file=work,
             remedy="Run that command again to finish it, or name another output; to give it up: "
             f"{_command_to_clean(work)}",
