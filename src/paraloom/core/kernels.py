@@ -111,7 +111,9 @@ def _dispatcher(function: Callable[..., Any], options: dict[str, Any]) -> Any:
                 context.refresh()
         return known
 
-    dispatcher.compile, cache.load_overload = compile_alone, load_overload
+    dispatcher.compile = compile_alone
+    if hasattr(cache, "_load_overload"):  # not part of numba's interface: without it, loading is slower
+        cache.load_overload = load_overload
     return dispatcher
 
 
