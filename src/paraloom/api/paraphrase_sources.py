@@ -165,7 +165,7 @@ def as_paraphraser(paraphraser: AnyParaphraser) -> ParaphraserLike:
 
 
 def open_selector(
-    preset: str = "balanced",
+    preset: str = "strict",
     *,
     meaning: float | None = None,
     difference: float | None = None,

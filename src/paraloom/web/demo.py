@@ -32,7 +32,7 @@ LONGEST = 500  # Characters of a text
 SENTENCES = 20_000  # Sentences that are searched at most
 
 EXAMPLES = {
-    "paraphrase": ("She is good at playing the piano.", "I have no idea where he is."),
+    "paraphrase": ("I have no idea where he is.", "She is good at playing the piano."),
     "translate": ("It is difficult to learn a foreign language.", "We have no idea where he is."),
     "similar": ("I am too tired to work.", "She went to school."),
 }
