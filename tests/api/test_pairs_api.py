@@ -423,6 +423,19 @@ def test_a_table_that_was_written_keeps_all_columns(tmp_path: Path) -> None:
         assert read.to_list() == [{**row, "bleu1": pytest.approx(row["bleu1"], rel=1e-6)} for row in expected]
 
 
+@pytest.mark.parametrize(
+    "kind", [pa.large_string(), pa.string_view(), pa.dictionary(pa.int32(), pa.string())], ids=["large", "view", "dict"]
+)
+def test_texts_are_strings_however_other_programs_store_them(tmp_path: Path, kind: pa.DataType) -> None:
+    scored = as_pairs([{"src": "a dog", "tgt": "one dog", "note": note} for note in "xyx"]).score(["bleu1"])
+    table = pa.Table.from_pylist(scored.to_list())
+    types = [field.with_type(kind if pa.types.is_string(field.type) else field.type) for field in table.schema]
+    table = table.cast(pa.schema(types))
+    pq.write_table(table, tmp_path / "scored.parquet")
+    for pairs in (as_pairs(table), read_pairs(tmp_path / "scored.parquet")):
+        assert pairs.filter("note = 'x' AND bleu1 > 0").to_list() == [scored.to_list()[0], scored.to_list()[2]]
+
+
 def test_a_table_in_text_form_says_which_columns_are_not_read(tmp_path: Path) -> None:
     for suffix, mark in (("tsv", "\t"), ("csv", ",")):
         lines = [["pair_id", "src", "tgt", "bleu1"], ["1", "a dog", "one dog", "0.5"]]

@@ -16,6 +16,7 @@ from paraloom.core.protocols import TranslatorLike
 from paraloom.core.schema import PAIRS
 from paraloom.core.seeds import spawn_seed
 from paraloom.core.stage import Source, StageContext
+from paraloom.io.shards import with_plain_texts
 
 BATCH_ROWS = 1024
 """Rows of a batch."""
@@ -69,6 +70,7 @@ def pairs_from_data(data: object, *, src_lang: str, tgt_lang: str) -> InMemoryPa
     if not rows:
         raise DataError("expected pairs, but the data is empty")
     table = _with_sides(table)
+    table = table.cast(with_plain_texts(table.schema))
     columns: dict[str, pa.Array] = {
         "pair_id": pa.array([f"pairs:{row}" for row in range(1, rows + 1)]),
         "src_lang": pa.array([src_lang] * rows),
@@ -149,9 +151,7 @@ def _with_sides(table: pa.Table) -> pa.Table:
 
 
 def _text(column: pa.ChunkedArray, name: str) -> pa.Array:
-    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
-    checks = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view, pa.types.is_null)
-    if not any(check(kind) for check in checks):
+    if not (pa.types.is_string(column.type) or pa.types.is_null(column.type)):
         raise DataError(f"column '{name}' has the type {column.type}", remedy="Convert it to text.")
     if column.null_count:
         row = pc.index(pc.is_null(column), True).as_py() + 1

@@ -218,6 +218,12 @@ def is_text(kind: pa.DataType) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
 
 
+def with_plain_texts(schema: pa.Schema) -> pa.Schema:
+    """The schema with every text column as string: other programs write large strings, views and dictionaries."""
+    fields = [field.with_type(pa.string()) if is_text(field.type) else field for field in schema]
+    return pa.schema(fields, schema.metadata)
+
+
 def text_values(column: pa.Array) -> list[Any]:
     """The texts of a column; a value that is not valid UTF-8 is returned as bytes."""
     try:

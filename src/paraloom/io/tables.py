@@ -17,7 +17,7 @@ from paraloom.core.schema import PAIRS, require
 from paraloom.io.compression import decode, read_lines, read_raw_lines, without_compression
 from paraloom.io.corpus import DESCRIPTION, Corpus
 from paraloom.io.formats.names import is_dataset, sides
-from paraloom.io.shards import ROW_GROUP_ROWS, open_shard, read_batches
+from paraloom.io.shards import ROW_GROUP_ROWS, open_shard, read_batches, with_plain_texts
 
 if TYPE_CHECKING:
     from paraloom.io.records import BadRecord
@@ -60,14 +60,17 @@ def has_further_columns(source: str) -> bool:
 def open_table(
     source: Path, on_bad: BadRecord | None = None, batch_rows: int = ROW_GROUP_ROWS
 ) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
-    """The columns and the rows of a table or a data set."""
-    if is_dataset(source):
-        return _dataset_schema(source), _read_dataset(source)
-    if source.suffix != ".parquet":
+    """The columns and the rows of a table or a data set; texts are strings, however the file has them."""
+    if not is_dataset(source) and source.suffix != ".parquet":
         typed: tuple[pa.Schema, Iterator[pa.RecordBatch]] = _read_typed(source, PAIRS, on_bad)
         return typed
-    with open_shard(source) as file:
-        return file.schema_arrow, read_batches(source, batch_rows=batch_rows)
+    if is_dataset(source):
+        schema, batches = _dataset_schema(source), _read_dataset(source)
+    else:
+        with open_shard(source) as file:
+            schema, batches = file.schema_arrow, read_batches(source, batch_rows=batch_rows)
+    plain = with_plain_texts(schema)
+    return plain, batches if schema == plain else (batch.cast(plain) for batch in batches)
 
 
 def columns_of_file(path: Path) -> list[str]:

@@ -14,9 +14,9 @@ from paraloom.core.errors import DataError
 from paraloom.io.records import BadRecord, read_records, record_format, schema_of_records
 from paraloom.io.shards import ROW_GROUP_ROWS
 
-# As Arrow and JSON print them: 007, +1 and what is longer than an integer are identifiers, and stay text.
+# As Arrow and JSON print them: 007, +1 and what has more digits than the type holds are identifiers, and stay text.
 _INTEGER = re.compile(r"0|-?[1-9]\d{0,17}")
-_NUMBER = re.compile(r"-?(0|[1-9]\d{0,17})(\.\d+)?(e[+-]?\d+)?|nan|-?inf", re.IGNORECASE)
+_NUMBER = re.compile(r"-?(0|[1-9]\d{0,14})(\.\d+)?(e[+-]?\d+)?|nan|-?inf", re.IGNORECASE)
 _TRUTH = re.compile(r"true|false")
 _KINDS = ((_TRUTH, pa.bool_()), (_INTEGER, pa.int64()), (_NUMBER, pa.float64()))
 
