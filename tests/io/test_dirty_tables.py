@@ -12,6 +12,7 @@ from paraloom.core.schema import PAIRS
 from paraloom.io import read_pairs, write_table
 from paraloom.io.bitext import check_target
 from paraloom.io.formats.names import join_sides, sides
+from paraloom.io.tables import doubts_about
 
 
 def read(path: Path | str, **options: object) -> list[tuple[str, str]]:
@@ -192,3 +193,39 @@ def test_formats_that_cannot_be_written_are_known_before_any_work(name: str) -> 
 @pytest.mark.parametrize("name", ["x.tsv", "x.csv.gz", "x.{de,en}", "x", "-", "x.tmx"])
 def test_formats_that_can_be_written(name: str) -> None:
     check_target(name)
+
+
+SENTENCES = "Ich bin hier.{0}I am here.\nWo bist du?{0}Where are you?\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "doubt"),
+    [
+        ("a.tsv", "Deutsch\tEnglisch\n" + SENTENCES.format("\t"), "--src-column Deutsch --tgt-column Englisch"),
+        ("a.csv", "zdroj;cíl\n" + SENTENCES.format(";"), "--src-column zdroj --tgt-column 'cíl'"),
+        ("a.csv", "texte source,texte cible\n" + SENTENCES.format(","), "--src-column 'texte source'"),
+        ("a.tsv", '"de"\t"en"\n"Ja."\t"Yes."\n"Nein."\t"No."\n', "texts are quoted"),
+        ("a.tsv", 'de\ten\n"Ja, ""ja""."\tYes.\nJa.\tYes.\n', "texts are quoted"),
+        ("a.tsv", 'de\ten\n"Ja\tja."\tYes.\nJa.\tYes.\n', "texts are quoted"),
+        ("a.tsv", 'de\ten\n"Ja.\nNein."\t"Yes.\nNo."\nJa.\tYes.\n', "texts are quoted"),
+    ],
+)
+def test_rows_that_are_read_in_doubt_are_named(tmp_path: Path, name: str, content: str, doubt: str) -> None:
+    (tmp_path / name).write_text(content, encoding="utf-8")
+    assert doubt in " ".join(doubts_about(str(tmp_path / name), src_column=1, tgt_column=2))
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.tsv", "German\tEnglish\n" + SENTENCES.format("\t")),
+        ("a.tsv", "Ja!\tYes!\n" + SENTENCES.format("\t")),
+        ("a.tsv", "rot\tred\ngrün\tgreen\nblau\tblue\n"),
+        ("a.tsv", "Titel\tTitle\n"),
+        ("a.tsv", '"Ja", sagte er.\t"Yes," he said.\n"Komm.\t"Come here.\nDanke."\tThanks."\n'),
+        ("a.csv", '"de";"en"\n"Ja."; "Yes."\n'),
+    ],
+)
+def test_plain_tables_are_read_without_doubt(tmp_path: Path, name: str, content: str) -> None:
+    (tmp_path / name).write_text(content, encoding="utf-8")
+    assert list(doubts_about(str(tmp_path / name))) == []

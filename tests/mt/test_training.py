@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 from toy_language import TOY_CONFIG, toy_bitext
 
+from paraloom import api
 from paraloom.core.digests import file_digest
 from paraloom.core.errors import ConfigError, DataError, ModelError, RunError
 from paraloom.mt.config import TranslatorConfig
@@ -24,6 +25,7 @@ from paraloom.mt.data import Examples, encode_examples, pad
 from paraloom.mt.schedule import BatchSchedule
 from paraloom.mt.subwords import train_subwords
 from paraloom.mt.training import TrainingCurve, train_translator
+from paraloom.stages.translators import TrainTranslator
 
 pytest.importorskip("torch", reason="training needs torch: pip install 'paraloom[train]'")
 pytest.importorskip("transformers", reason="training needs transformers: pip install 'paraloom[train]'")
@@ -339,6 +341,20 @@ def test_settings_out_of_range_are_refused() -> None:
         TranslatorConfig(training_precision="bfloat61")
     with pytest.raises(ConfigError, match="'accumulate' must be 1 or more"):
         TranslatorConfig(accumulate=0)
+    with pytest.raises(ConfigError, match="unknown device 'foo'"):
+        TranslatorConfig(device="foo")
+    with pytest.raises(ConfigError, match="unknown precision 'int9'"):
+        TrainTranslator(bitext=["pairs"], precision="int9")
+
+
+def test_a_device_that_is_not_there_is_said_before_any_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 0)
+    (tmp_path / "pairs.tsv").write_text("Ja.\tYes.\n", encoding="utf-8")
+    with pytest.raises(ConfigError, match="GPU 0 of device 'cuda' not found"):
+        api.train_translator(tmp_path / "pairs.tsv", tmp_path / "model", device="cuda")
+    with pytest.raises(ConfigError, match="device 'cuda:9' not found"):
+        api.train_encoder(tmp_path / "pairs.tsv", tmp_path / "model", devices="cuda:9")
+    assert [path.name for path in tmp_path.iterdir()] == ["pairs.tsv"]
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")

@@ -13,7 +13,7 @@ from stage_runs import count_reasons, read_rows, run_toml, write_pairs
 import paraloom as library
 from paraloom.core.errors import DataError
 from paraloom.core.protocols import Variant
-from paraloom.io import Corpus
+from paraloom.io import Corpus, write_table
 from paraloom.stages import pairs as pair_stages
 from paraloom.stages.input_checks import SAMPLE_ROWS, Direction, read_sample
 from paraloom.text import function_words, language_names
@@ -215,3 +215,12 @@ def test_bitext_is_not_scored_as_paraphrases() -> None:
 
 def test_every_language_has_a_name() -> None:
     assert set(function_words.known_function_words()) <= set(language_names._NAMES)
+
+
+def test_an_encoder_of_one_language_that_learns_from_translations_is_warned_of(tmp_path: Path) -> None:
+    for name, other in (("bitext", ENGLISH), ("copies", GERMAN[::-1])):
+        write_table(library.as_pairs(list(zip(GERMAN, other, strict=True))).to_arrow(), tmp_path / f"{name}.parquet")
+        with pytest.warns(UserWarning) as caught:
+            library.train_encoder(tmp_path / f"{name}.parquet", tmp_path / name, dimension=4, epochs=1)
+        of_both = [str(one.message) for one in caught if "'src' is German and 'tgt' is English" in str(one.message)]
+        assert len(of_both) == (name == "bitext"), name

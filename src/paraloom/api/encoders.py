@@ -20,7 +20,7 @@ from paraloom.api.run import as_list, input_stages, input_stages_of, run_stages
 from paraloom.api.yields import FEW_PAIRS, few_pairs_warning
 from paraloom.bundled import bundled_path
 from paraloom.core.batches import batched
-from paraloom.core.devices import default_device
+from paraloom.core.devices import default_device, training_devices
 from paraloom.core.errors import ConfigError, DataError, MissingExtraError, ModelError, ParaloomError
 from paraloom.core.progress import progress
 from paraloom.core.protocols import EncoderLike
@@ -112,6 +112,7 @@ def train_encoder(
         sts=None if sts is None else Path(sts).absolute(),
         **config,
     )
+    training_devices(training.devices)
     return run_stages([*stages, training], str(output), seed=seed)
 
 

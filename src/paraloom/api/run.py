@@ -23,7 +23,7 @@ from paraloom.core.stage import BATCH_ROWS, Fit, Map, Ref, Source, Stage
 from paraloom.io import Corpus
 from paraloom.io.atomic import check_replaceable
 from paraloom.io.bitext import check_target
-from paraloom.io.tables import files_of_bitext, has_further_columns, has_quoted_texts, holds_variants, unread_columns
+from paraloom.io.tables import doubts_about, files_of_bitext, has_further_columns, holds_variants, unread_columns
 from paraloom.pipeline.definition import OF_COMMAND, Definition, Step, define_steps
 from paraloom.pipeline.fit import ARTIFACT
 from paraloom.pipeline.result import RunResult
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 WORK = ".paraloom"
 """Suffix of the work folder of an unfinished output, next to it."""
 
+_HOW_TO_READ = ("src_lang", "tgt_lang", "src_column", "tgt_column")
 _LARGE_SHARD_ROWS = 50_000
 
 
@@ -77,12 +78,8 @@ def input_stages(
         stage = ReadVariants(name=name, source=path)
     else:
         stage = bitext.ReadPairs(name=name, source=path, **given)
-        if has_quoted_texts(source):
-            warnings.warn(
-                f"{source}: texts are quoted, and in a .tsv the quotation marks belong to them; with the name "
-                f"{Path(source).name.partition('.tsv')[0]}.csv they are read as quotes",
-                stacklevel=3,
-            )
+        for doubt in doubts_about(source, *map(options.get, _HOW_TO_READ)):
+            warnings.warn(f"{source}: {doubt}", stacklevel=3)
         if lost := unread_columns(source):
             shown = ", ".join(lost[:4]) + (" …" if len(lost) > 4 else "")
             warnings.warn(

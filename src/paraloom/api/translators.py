@@ -23,6 +23,7 @@ from paraloom.api.run import as_list, input_stages, run_stages
 from paraloom.bundled import bundled_path
 from paraloom.core.batches import batched
 from paraloom.core.errors import ConfigError, DataError, suggestion
+from paraloom.core.lazy import load_object
 from paraloom.core.progress import progress
 from paraloom.core.protocols import TranslatorLike, Variant
 from paraloom.core.schema import VARIANTS
@@ -188,6 +189,8 @@ def train_translator(
         subwords_from=None if subwords_from is None else _folder(subwords_from),
         **config,
     )
+    if training.device != "cpu":
+        load_object("paraloom.mt.trainer:find_devices")(training)
     return run_stages([*stages, training], str(output), seed=seed)
 
 

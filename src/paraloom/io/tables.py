@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
-from itertools import islice
+import shlex
+from collections.abc import Iterator, Sequence
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,20 +17,26 @@ from paraloom.core.lazy import late
 from paraloom.core.schema import PAIRS, require
 from paraloom.io.compression import decode, read_lines, read_raw_lines, without_compression
 from paraloom.io.corpus import DESCRIPTION, Corpus
+from paraloom.io.formats.base import ColumnName, ReadOptions, file_stem, languages_in_name
 from paraloom.io.formats.names import is_dataset, sides
+from paraloom.io.quoting import BadRow, quoted_rows
 from paraloom.io.shards import ROW_GROUP_ROWS, open_shard, read_batches, with_plain_texts
 
 if TYPE_CHECKING:
     from paraloom.io.records import BadRecord
 
 _csv_rows = late("paraloom.io.formats.csv:read_rows")
+_table_columns = late("paraloom.io.formats.tsv:table_columns")
 _dataset_schema = late("paraloom.io.formats.hf_datasets:dataset_schema")
 _read_dataset = late("paraloom.io.formats.hf_datasets:read_dataset")
 _read_typed = late("paraloom.io.typed_tables:read_typed")
 
 _WRITTEN = {"src", "tgt", "pair_id"}
 """Columns of every table of pairs that Paraloom wrote."""
-_QUOTED = re.compile(r'"(?:[^"]|"")*""(?:[^"]|"")*"')
+_DOUBLED = re.compile(r'"(?:[^"]|"")*""(?:[^"]|"")*"')
+_ENCLOSED = re.compile(r'"[^"]*"')
+_NAME = re.compile(r"[\w ()/-]{1,30}")
+_ENDS = tuple(".?!:…。？！»”\"'")
 
 
 def files_of_bitext(source: Path) -> tuple[Path, ...]:
@@ -118,15 +125,63 @@ def holds_variants(source: str) -> bool:
     return {"pair_id", "text"} <= set(names) and not {"src", "tgt"} & set(names)
 
 
-def has_quoted_texts(source: str) -> bool:
-    """Whether texts at the beginning of a .tsv are quoted, with doubled marks, as other programs write them."""
-    if is_dataset(source) or without_compression(source).suffix != ".tsv":
-        return False
+def doubts_about(
+    source: str,
+    src_lang: str | None = None,
+    tgt_lang: str | None = None,
+    src_column: ColumnName = None,
+    tgt_column: ColumnName = None,
+) -> Iterator[str]:
+    """What the first rows of a .tsv or .csv of pairs tell against the way in which they are read."""
+    named = languages_in_name(file_stem(source)) or (None, None)
+    options = ReadOptions(source, src_lang or named[0], tgt_lang or named[1], src_column, tgt_column)
+    suffix = without_compression(source).suffix
+    if is_dataset(source) or suffix not in (".tsv", ".csv"):
+        return
     try:
-        lines = list(islice(read_lines(source), 100))
-    except DataError:
-        return False
-    return any(_QUOTED.fullmatch(field) for line in lines for field in line.split("\t"))
+        if suffix == ".tsv" and _has_quoted_texts(list(islice(read_lines(source), 100))):
+            yield (
+                "texts are quoted, and in a .tsv the quotation marks belong to them; with the name "
+                f"{Path(source).name.partition('.tsv')[0]}.csv they are read as quotes"
+            )
+        rows = islice(_csv_rows(source) if suffix == ".csv" else map(_tab_separated, read_lines(source)), 20)
+        names = _unnoticed_header([row for row in rows if isinstance(row, list)], options)
+    except (ConfigError, DataError):  # said by the reader
+        return
+    if names:
+        yield (
+            f"the first row, {names[0]!r} and {names[1]!r}, is read as a pair; if these are the names of the columns: "
+            f"--src-column {shlex.quote(names[0])} --tgt-column {shlex.quote(names[1])}"
+        )
+
+
+def _has_quoted_texts(lines: Sequence[str]) -> bool:
+    """Whether texts are quoted: with doubled marks, with tabs or line breaks between marks, or a whole column."""
+    fields = [_tab_separated(line) for line in lines]
+    if any(_DOUBLED.fullmatch(field) for row in fields for field in row):
+        return True
+    rows = list(quoted_rows((f"{line}\n" for line in lines), "\t"))
+    if not any(isinstance(row, BadRow) for row in rows) and re.search("[\t\n]", "".join(chain.from_iterable(rows))):
+        return True
+    columns = list(zip(*fields, strict=False))
+    return len(lines) > 2 and any(all(map(_ENCLOSED.fullmatch, column)) for column in columns)
+
+
+def _unnoticed_header(rows: Sequence[list[str]], options: ReadOptions) -> tuple[str, str] | None:
+    """A first row of two names that no reader knows, such as 'zdroj' and 'cíl', above sentences; None without one."""
+    if len(rows) < 3:
+        return None
+    columns = _table_columns(options, rows[0], rows[1])
+    sides = (columns.src, columns.tgt)
+    first, second = (rows[0][side].strip() for side in sides)
+    below = [row[side].strip() for row in rows[1:] if len(row) == len(rows[0]) for side in sides]
+    is_header = not columns.header and first != second and _NAME.fullmatch(first) and _NAME.fullmatch(second)
+    sentences = sum(text[-1:] in _ENDS for text in below if text)
+    return (first, second) if is_header and sentences > 0.8 * len(below) else None
+
+
+def _tab_separated(line: str) -> list[str]:
+    return line.split("\t")
 
 
 def unread_columns(source: str) -> list[str]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
 from paraloom.core.config import Config, check_range
+from paraloom.core.devices import parse_device
 from paraloom.core.errors import ConfigError, nearest
 from paraloom.mt.noise import parse_noise
 
@@ -137,6 +138,7 @@ class TranslatorConfig(Config):
                 remedy=f"Choose one of {', '.join(TRAINING_PRECISIONS)}.",
             )
         parse_noise(self.noise)
+        parse_device(self.device, gpus=1 << 10)  # which of them this machine has is checked where it runs
         check_range(self, "steps", "threads", "evaluate_every", "accumulate", low=1)
         if any(not token or token.split() != [token] for token in self.special_tokens):
             raise ConfigError(

@@ -59,7 +59,7 @@ class Trainer:
         self.padding = vocab_size - 1
         model = new_model(config, vocab_size, seed) if init_from is None else load_model(init_from / CHECKPOINT)
         self.config = config = config if init_from is None else replace(config, **sizes_of(model.config))
-        self._devices = _find_devices(config)
+        self._devices = find_devices(config)
         self.device = self._devices[0]
         self._model = model.to(self.device)
         self.shape = Shape.from_config(model.config)
@@ -341,7 +341,7 @@ def _fast_products(fast: bool) -> Iterator[None]:
         torch.set_float32_matmul_precision(before)
 
 
-def _find_devices(config: TranslatorConfig) -> list[torch.device]:
+def find_devices(config: TranslatorConfig) -> list[torch.device]:
     """The device of each slice of a batch: as many as threads on a processor, one for each GPU."""
     device = parse_device(config.device, torch.cuda.device_count())
     if device.kind == "cpu":

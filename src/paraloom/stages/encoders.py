@@ -29,6 +29,7 @@ from paraloom.evaluate.sts import evaluate_sts, summary_rows
 from paraloom.evaluate.sts_tasks import complete_mteb_tasks, find_tasks, read_task
 from paraloom.evaluate.untrained import untrained_folder
 from paraloom.io import Corpus
+from paraloom.stages.input_checks import warn_of_bitext
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,6 +77,8 @@ class TrainEncoder(EncoderConfig, Fit):
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Train and save the encoder; the curve has the loss and, with `sts`, the development task."""
+        for path in context.paths("pairs"):
+            warn_of_bitext(Corpus.open(path), context.seed)
         return self._train(folder, context)
 
     def _train(self, folder: Path, context: StageContext, facts: Mapping[str, str] | None = None) -> dict[str, Json]:

@@ -213,13 +213,21 @@ def check_scored_languages(
     return figures | ({"warning": message} if message else {})
 
 
-def check_paraphrases(corpus: CorpusReader, seed: int) -> None:
+def check_paraphrases(corpus: CorpusReader, seed: int, use: str = "these tables are") -> None:
     """Check that both sides of pairs are in one language, as far as languages can be identified."""
     from paraloom.text.function_words import sample_language
 
     columns = [name for name in ("src", "tgt", "pivot") if name in corpus.schema.names]
     sample = read_sample(corpus, columns, columns[0], seed)
-    _refuse_bitext({name: sample_language(sample.columns[name]).language for name in columns}, "these tables are")
+    _refuse_bitext({name: sample_language(sample.columns[name]).language for name in columns}, use)
+
+
+def warn_of_bitext(corpus: CorpusReader, seed: int) -> None:
+    """Warn if an encoder of one language is to learn from translations."""
+    try:
+        check_paraphrases(corpus, seed, "--pairs is")
+    except DataError as error:
+        warnings.warn(f"{error.what}. For an encoder of both languages give translations as --bitext", stacklevel=2)
 
 
 def _refuse_bitext(identified: Mapping[str, str | None], use: str) -> None:

@@ -74,9 +74,11 @@ class TrainTranslator(TranslatorConfig, Fit):
     description: str = "Trained by Paraloom."
 
     def validate(self) -> None:
+        from paraloom.mt.checkpoint import check_precision
         from paraloom.mt.data import mixture_sizes
 
         super().validate()
+        check_precision(self.precision)
         if self.weights:
             mixture_sizes([1] * len(self.bitext), self.weights)
 
