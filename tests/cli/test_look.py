@@ -114,6 +114,15 @@ def test_vectors_moses_pairs_corpora_and_models_can_be_looked_at(tmp_path: Path)
     assert "encoder" in preview(library.bundled.bundled_path("english") or "").format()
 
 
+def test_fields_of_objects_have_the_names_that_options_take(tmp_path: Path) -> None:
+    table = pa.table({"translation": [{"de": "Ja.", "en": "Yes."}], "words": [["a", "ü"]], "count": [12345]})
+    pq.write_table(table, tmp_path / "a.parquet")
+    lines = [line.split(maxsplit=1) for line in preview(tmp_path / "a.parquet").format().splitlines()]
+    assert lines == [
+        *(["translation.de", "Ja."], ["translation.en", "Yes."], ["words", '["a", "ü"]'], ["count", "12345"])
+    ]
+
+
 def test_json_of_head_holds_what_json_can(paraloom: Command, tmp_path: Path) -> None:
     """Undefined scores are null; dates, bytes and ids are text."""
 
@@ -122,11 +131,11 @@ def test_json_of_head_holds_what_json_can(paraloom: Command, tmp_path: Path) -> 
 
     facts = pa.array([{"at": datetime(2020, 1, 2), "price": Decimal("1.10"), "image": b"a\xff", "f": math.nan}])
     pq.write_table(pa.table({"text": ["a"], "score": [math.nan], "facts": facts}), tmp_path / "a.parquet")
-    (tmp_path / "a.tsv").write_text("pair_id\tsrc\ttgt\tbleu1\n007\ta\tb\tnan\n")
+    (tmp_path / "a.tsv").write_text("pair_id\tsrc\ttgt\tbleu1\tphone\n007\ta\tb\tnan\t0049\n")
     expected = {"at": "2020-01-02 00:00:00", "price": "1.10", "image": "a\\xff", "f": None}
     for name, row in (
         ("a.parquet", {"text": "a", "score": None, "facts": expected}),
-        ("a.tsv", {"pair_id": "007", "src": "a", "tgt": "b", "bleu1": None}),
+        ("a.tsv", {"pair_id": "007", "src": "a", "tgt": "b", "bleu1": None, "phone": "0049"}),
     ):
         status, out, _ = paraloom("head", str(tmp_path / name), "--json")
         assert (status, json.loads(out, parse_constant=refuse)["shown"]) == (0, [row])

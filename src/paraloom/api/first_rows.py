@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
@@ -26,6 +26,7 @@ from paraloom.io.formats.names import is_dataset, sides
 from paraloom.io.quoting import BadRow
 from paraloom.io.records import table_rows
 from paraloom.io.shards import open_shard, read_rows
+from paraloom.io.typed_tables import NUMBER
 
 _COUNTED = 1_000_000
 """Lines of a text file that are counted at most: a preview should not take minutes."""
@@ -81,9 +82,10 @@ class Preview:
     def _row(self, row: dict[str, Any]) -> str:
         if not self.columns:
             return _shortened(row.get("line", ""))
+        row = dict(_fields(row))
         texts = {name: value for name, value in row.items() if isinstance(value, str) and value}
         numbers = [f"{name} {_number(value)}" for name, value in row.items() if isinstance(value, int | float)]
-        others = {name: value for name, value in row.items() if isinstance(value, list | dict | np.ndarray)}
+        others = {name: value for name, value in row.items() if isinstance(value, list | np.ndarray)}
         width = max((len(name) for name in (*texts, *others)), default=-2)
         lines = [f"{name:<{width}}  {_shortened(_text(value))}" for name, value in (*texts.items(), *others.items())]
         return "\n".join([*lines, f"{'':<{width + 2}}{', '.join(numbers)}"] if numbers else lines)
@@ -208,21 +210,28 @@ def preview_output(path: str | Path, rows: int = 3) -> Preview | None:
 
 def _value(column: str, field: str) -> str | float:
     """A field of a table: a number, unless its column is one of text."""
-    try:
-        return field if column in (*PAIRS.names, "text") else float(field)
-    except ValueError:
-        return field
+    return field if column in (*PAIRS.names, "text") or not NUMBER.fullmatch(field) else float(field)
+
+
+def _fields(row: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
+    """The fields of a row, and those of objects in it, by the names that options take, such as translation.de."""
+    for name, value in row.items():
+        if isinstance(value, dict):
+            yield from _fields(value, f"{above}{name}.")
+        else:
+            yield f"{above}{name}", value
 
 
 def _text(value: object) -> str:
     """A value as text; the numbers of a vector in four digits, and no more of them than fit."""
     if isinstance(value, list | np.ndarray) and len(value) and isinstance(value[0], float):
         return f"[{', '.join(_number(number) for number in value[:_WIDTH])}]"
-    return str(value)
+    return value if isinstance(value, str) else json.dumps(json_values(value), ensure_ascii=False)
 
 
 def _number(value: float) -> str:
-    return str(value) if isinstance(value, int) else f"{value:.3g}"
+    whole = isinstance(value, int) or (value.is_integer() and abs(value) < 1e15)
+    return str(value).removesuffix(".0") if whole else f"{value:.3g}"
 
 
 def _shortened(text: str) -> str:
