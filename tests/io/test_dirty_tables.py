@@ -12,7 +12,7 @@ from paraloom.core.schema import PAIRS
 from paraloom.io import read_pairs, write_table
 from paraloom.io.bitext import check_target
 from paraloom.io.formats.names import join_sides, sides
-from paraloom.io.tables import doubts_about
+from paraloom.io.tables import check_lines, doubts_about
 
 
 def read(path: Path | str, **options: object) -> list[tuple[str, str]]:
@@ -229,3 +229,34 @@ def test_rows_that_are_read_in_doubt_are_named(tmp_path: Path, name: str, conten
 def test_plain_tables_are_read_without_doubt(tmp_path: Path, name: str, content: str) -> None:
     (tmp_path / name).write_text(content, encoding="utf-8")
     assert list(doubts_about(str(tmp_path / name))) == []
+
+
+@pytest.mark.parametrize(("name", "mark"), [("a.tsv", "\t"), ("a.csv", ",")])
+def test_a_name_of_two_columns_is_an_error(tmp_path: Path, name: str, mark: str) -> None:
+    content = "".join(f"{mark.join(row)}\n" for row in (["text", "text", "tgt"], ["a", "b", "c"]))
+    (tmp_path / name).write_text(content, encoding="utf-8")
+    with pytest.raises(ConfigError, match="2 columns have the name 'text'"):
+        read(tmp_path / name, src_column="text", tgt_column="tgt")
+
+
+def test_a_folder_with_the_name_of_a_table_is_refused_before_any_work(tmp_path: Path) -> None:
+    (tmp_path / "out.tsv").mkdir()
+    with pytest.raises(ConfigError, match=r"out\.tsv: expected a file name, got a folder"):
+        check_target(tmp_path / "out.tsv")
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("film.srt", "\ufeff1\r\n00:00:01,000 --> 00:00:02,000\r\nHallo.\r\n"),
+        ("film.vtt", "WEBVTT\n\n00:01.000 --> 00:02.000\nHallo.\n"),
+        ("texts.xlf", '<?xml version="1.0"?>\n<xliff><source>Hallo.</source></xliff>\n'),
+        ("page.html", "<!DOCTYPE html>\n<p>Hallo.</p>\n"),
+    ],
+)
+def test_a_document_is_not_taken_for_lines(tmp_path: Path, name: str, content: str) -> None:
+    (tmp_path / name).write_text(content, encoding="utf-8")
+    with pytest.raises(ConfigError, match="marks and times would be taken for text"):
+        check_lines(tmp_path / name)
+    (tmp_path / "lines.txt").write_text("a --> b\n1 < 2\n", encoding="utf-8")
+    check_lines(tmp_path / "lines.txt")

@@ -171,6 +171,8 @@ def check_target(target: str | Path) -> None:
         raise load_object(f"{_FORMATS}.parquet:compressed_twice")(path)
     if suffix == SUFFIX and Path(path).is_file():
         raise ConfigError("expected a folder, got a file", file=path, remedy="Name a new folder.")
+    if suffix in READERS and Path(path).is_dir():
+        raise ConfigError("expected a file name, got a folder", file=path, remedy="Name a file in it.")
     if suffix not in (*READERS, SUFFIX, "") and not Path(path).is_dir():
         raise _unknown_format(path, suffix)
 

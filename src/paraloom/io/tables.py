@@ -36,6 +36,7 @@ _WRITTEN = {"src", "tgt", "pair_id"}
 _DOUBLED = re.compile(r'"(?:[^"]|"")*""(?:[^"]|"")*"')
 _ENCLOSED = re.compile(r'"[^"]*"')
 _NAME = re.compile(r"[\w ()/-]{1,30}")
+_MARKUP = re.compile(rb"\A\s*(<\?xml|<!doctype|<html|WEBVTT)|^[\d:]+[,.]\d+ --> [\d:]+", re.IGNORECASE | re.MULTILINE)
 _ENDS = tuple(".?!:…。？！»”\"'")
 
 
@@ -108,7 +109,14 @@ def columns_of(source: str | Path) -> list[str]:
 
 
 def check_lines(path: Path) -> None:
-    """Raise ConfigError for a table, whose columns would be taken for one text."""
+    """Raise ConfigError for a table or a document, whose columns or marks would be taken for text."""
+    if path.is_file() and _MARKUP.search(b"\n".join(islice(read_raw_lines(path), 3))):
+        raise ConfigError(
+            "a document, whose marks and times would be taken for text",
+            file=path,
+            remedy=f"Name an output of the same kind, such as -o out{without_compression(path).suffix}; .md, .html, .srt "
+            "and .vtt are read as documents.",
+        )
     names = columns_of_file(path)
     if len(names) > 1:
         shown = ", ".join(name if len(name) <= 20 else f"{name[:19]}…" for name in names[:5])

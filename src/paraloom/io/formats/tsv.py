@@ -121,4 +121,10 @@ def _position(options: ReadOptions, column: ColumnName, fields: list[str]) -> in
         return number - 1
     if column not in fields:
         raise ConfigError(f"column '{column}' not found in the header{nearest(str(column), fields)}", file=options.path)
+    if fields.count(str(column)) > 1:
+        raise ConfigError(
+            f"{fields.count(str(column))} columns have the name '{column}'",
+            file=options.path,
+            remedy="Rename all but one, or take the header out and give the numbers of columns.",
+        )
     return fields.index(str(column))
