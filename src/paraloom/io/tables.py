@@ -114,7 +114,7 @@ def check_lines(path: Path) -> None:
         raise ConfigError(
             "a document, whose marks and times would be taken for text",
             file=path,
-            remedy=f"Name an output of the same kind, such as -o out{without_compression(path).suffix}; .md, .html, .srt "
+            remedy=f"Name an output of the same kind, such as out{without_compression(path).suffix}; .md, .html, .srt "
             "and .vtt are read as documents.",
         )
     names = columns_of_file(path)
