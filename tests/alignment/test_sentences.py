@@ -7,8 +7,10 @@ import random
 from collections import Counter
 from itertools import pairwise, permutations, product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from toy_language import NOUNS, VERBS, bitext
 
@@ -330,6 +332,12 @@ def test_a_string_in_place_of_a_list_of_sentences_is_an_error() -> None:
 def test_anything_but_strings_is_an_error() -> None:
     with pytest.raises(TypeError, match="expected a list of sentences, got NoneType at position 1"):
         align(["Eins.", None], ["One."])  # type: ignore[list-item]
+
+
+def test_columns_of_pandas_are_aligned_as_lists_are() -> None:
+    texts = ["Eins.", "Zwei drei vier."], ["One.", "Two three four."]
+    columns: list[Any] = [pd.Series(text, index=[7, 9]) for text in texts]
+    assert align(*columns) == align(*texts)
 
 
 def test_a_translation_of_another_length_is_an_error() -> None:

@@ -53,6 +53,7 @@ def sides(pairs: Pairs) -> list[tuple[str, str]]:
 IN_MEMORY: dict[str, Any] = {
     "tuples": TUPLES,
     "lists": [list(pair) for pair in TUPLES],
+    "an array": np.array(TUPLES),
     "a generator": lambda: (pair for pair in TUPLES),
     "mappings": DICTS,
     "a mapping of columns": {"src": GERMAN, "tgt": ENGLISH},
@@ -143,6 +144,8 @@ WRONG: list[tuple[Any, type[Exception], str]] = [
     ([{"src": "a"}], DataError, "expected the columns 'src' and 'tgt', got 'src'"),
     ({"tgt": ["a"], "text": ["b"]}, DataError, "expected the columns 'src' and 'tgt', got 'tgt', 'text'"),
     (pa.table({"src": ["a"], "tgt": [1]}), DataError, "column 'tgt' has the type int64"),
+    (pd.DataFrame([["a", "b", "c"]], columns=["src", "tgt", "src"]), DataError, "columns cannot be read"),
+    (pd.DataFrame({"src": ["a", "b"], "tgt": ["c", "d"], "n": [1, "x"]}), DataError, "columns cannot be read"),
     ([{"src": "a", "tgt": "b", "n": 1}, {"src": "a", "tgt": "b", "n": "x"}], DataError, "one type"),
 ]
 

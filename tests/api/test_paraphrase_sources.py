@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
+import pandas as pd
 import pytest
 
+from paraloom import evaluate_translation, paraphrase
 from paraloom.api.paraphrase_evaluation import ParaphraserEvaluation
 from paraloom.api.paraphrase_sources import RoundTripParaphraser, as_paraphraser, open_paraphraser, open_selector
 from paraloom.core.errors import ConfigError, DataError
@@ -36,6 +39,16 @@ def test_a_function_may_have_no_paraphrase_of_a_text(tmp_path: Path) -> None:
     assert [[one.text for one in group] for group in some.paraphrase(["a car", "a tree"])] == [[], ["a tree today"]]
     with pytest.raises(DataError, match=r"the function .*<lambda> returned 1 results for 2 texts"):
         as_paraphraser(lambda texts: texts[:1]).paraphrase(["a car", "a tree"])
+
+
+def test_a_table_is_not_a_sequence_of_texts() -> None:
+    """Iterated over, it gives the names of its columns."""
+    table: Any = pd.DataFrame({"text": ["The film was good."]})
+    with pytest.raises(TypeError, match="got DataFrame"):
+        paraphrase(table, lambda texts: texts, preset="none")
+    with pytest.raises(TypeError, match="got DataFrame"):
+        evaluate_translation(table, table)
+    assert evaluate_translation(table["text"], table["text"]).n == 1
 
 
 def test_what_names_a_paraphraser(tmp_path: Path) -> None:

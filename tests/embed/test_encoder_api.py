@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 
@@ -65,6 +66,7 @@ def test_sentences_of_any_sequence_type(english: Encoder, kind) -> None:
         (["A cat.", None], "got NoneType at position 1"),
         ([["A cat."]], "got list at position 0"),
         (pa.array(["A cat.", None]), "got NoneType at position 1"),
+        (pd.DataFrame({"text": ["A cat."]}), "got DataFrame"),
     ],
 )
 def test_anything_else_is_a_type_error(english: Encoder, sentences: object, message: str) -> None:

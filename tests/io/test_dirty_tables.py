@@ -231,6 +231,12 @@ def test_plain_tables_are_read_without_doubt(tmp_path: Path, name: str, content:
     assert list(doubts_about(str(tmp_path / name))) == []
 
 
+def test_columns_count_from_1(tmp_path: Path) -> None:
+    (tmp_path / "a.tsv").write_text("a\tb\n", encoding="utf-8")
+    with pytest.raises(ConfigError, match="column 0 not found"):
+        read(tmp_path / "a.tsv", src_column=0, tgt_column=1)
+
+
 @pytest.mark.parametrize(("name", "mark"), [("a.tsv", "\t"), ("a.csv", ",")])
 def test_a_name_of_two_columns_is_an_error(tmp_path: Path, name: str, mark: str) -> None:
     content = "".join(f"{mark.join(row)}\n" for row in (["text", "text", "tgt"], ["a", "b", "c"]))

@@ -50,9 +50,10 @@ def align(
     for text in (source, target, source_translation, target_translation):
         if isinstance(text, str):
             raise TypeError(f"expected a list of sentences, got the string {text[:40]!r}")
-        for position, sentence in enumerate(text or ()):
+        for position, sentence in enumerate(() if text is None else text):
             if not isinstance(sentence, str):
                 raise TypeError(f"expected a list of sentences, got {type(sentence).__name__} at position {position}")
+    source, target = list(source), list(target)
     source_translations = () if source_translation is None else (source_translation,)
     target_translations = () if target_translation is None else (target_translation,)
     lexicons = [] if lexicon is None else [lexicon]

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, TypeAlias
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -97,7 +98,10 @@ def _table(data: object) -> pa.Table:
     if hasattr(data, "with_format") and hasattr(data, "column_names"):
         return _table(data.with_format("arrow")[:])  # a Dataset of Hugging Face, with its selection and order
     if hasattr(data, "__arrow_c_stream__"):
-        table = pa.table(data)
+        try:
+            table = pa.table(data)
+        except ValueError as error:  # of Arrow or of pandas
+            raise DataError(f"the columns cannot be read: {error}", remedy="Give each one name and one type.") from None
         index = [name for name in table.schema.names if name.startswith("__index_level_")]  # of pandas
         return table.drop_columns(index).replace_schema_metadata(None)
     if isinstance(data, Mapping):
@@ -116,7 +120,7 @@ def _rows(rows: Sequence[Any]) -> pa.Table:
         names = list(dict.fromkeys(name for row in rows for name in row))
         return _columns({str(name): [row.get(name) for row in rows] for name in names})
     for number, row in enumerate(rows, start=1):
-        if isinstance(row, (str, bytes)) or not isinstance(row, Sequence) or len(row) != 2:
+        if isinstance(row, (str, bytes)) or not isinstance(row, (Sequence, np.ndarray)) or len(row) != 2:
             raise TypeError(f"expected pairs (source, target), got {row!r} as number {number}")
     return _columns({"src": [row[0] for row in rows], "tgt": [row[1] for row in rows]})
 

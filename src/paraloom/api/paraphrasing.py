@@ -42,6 +42,7 @@ from paraloom.stages.paraphrasing import (
     trained_parts,
 )
 from paraloom.stages.sentences import ReadSentences
+from paraloom.text.sequences import list_of_strings
 
 if TYPE_CHECKING:
     from paraloom.pipeline.estimate import RunEstimate
@@ -161,7 +162,7 @@ def paraphrase(
     wanted = CandidateSelection(preset=preset, candidates=candidates, **thresholds)
     if template is not None and like is not None:
         raise ConfigError("'template' and 'like' cannot be combined", remedy="Give one of them.")
-    given = [texts] if isinstance(texts, str) else list(texts)
+    given = [texts] if isinstance(texts, str) else list_of_strings(texts)
     several = paraphraser if isinstance(paraphraser, list) else [paraphraser]
     how: dict[str, Any] = {"template": template, "like": like, "height": height or None, "decode": decode}
     parts = [_controlled(opened, wanted.selects, how) for opened in map(as_paraphraser, several)]

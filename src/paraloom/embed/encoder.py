@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Sequence
 from contextlib import nullcontext
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, overload
 
 import numpy as np
-import pyarrow as pa
 
 from paraloom.bundled import BUNDLED, bundled_path
 from paraloom.core.errors import ConfigError, DataError, MissingExtraError, ModelError
@@ -32,6 +31,7 @@ from paraloom.embed.transformer import (
     is_transformer,
 )
 from paraloom.io.atomic import atomic_folder
+from paraloom.text.sequences import list_of_strings
 
 # Training loads many modules that an encoder which only encodes does not need.
 _train_on_files = late("paraloom.embed.training:train_on_files")
@@ -367,19 +367,6 @@ def _check_name(name: str) -> None:
     close = get_close_matches(name, BUNDLED, n=1)
     if close:
         raise ModelError("encoder not found", file=name, remedy=f"Did you mean the bundled model '{close[0]}'?")
-
-
-def list_of_strings(sentences: object) -> list[str]:
-    """The strings of a list, tuple, array or column."""
-    if isinstance(sentences, (pa.Array, pa.ChunkedArray)):
-        sentences = sentences.to_pylist()
-    if isinstance(sentences, (bytes, Mapping, Set)) or not isinstance(sentences, Iterable):
-        raise TypeError(f"expected a string or a sequence of strings, got {type(sentences).__name__}")
-    strings = list(sentences)
-    for position, item in enumerate(strings):
-        if not isinstance(item, str):
-            raise TypeError(f"expected a sequence of strings, got {type(item).__name__} at position {position}")
-    return strings
 
 
 def _copy(source: Path, folder: Path, marker: str) -> Path:

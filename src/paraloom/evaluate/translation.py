@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from paraloom.core.errors import DataError
 from paraloom.core.optional import OptionalModule
 from paraloom.evaluate.base import EvaluationResult
+from paraloom.text.sequences import list_of_strings
 
 if TYPE_CHECKING:
     from sacrebleu.metrics.base import Metric
@@ -77,6 +78,7 @@ def evaluate_translation(hypotheses: Sequence[str], references: Sequence[str]) -
     for name, texts in (("hypotheses", hypotheses), ("references", references)):
         if isinstance(texts, str):
             raise TypeError(f"expected a list of texts as {name}, got str")
+    hypotheses, references = list_of_strings(hypotheses), list_of_strings(references)
     if len(hypotheses) != len(references):
         raise DataError(
             f"expected one reference for each hypothesis, got {len(references)} for {len(hypotheses)} hypotheses",
@@ -84,9 +86,7 @@ def evaluate_translation(hypotheses: Sequence[str], references: Sequence[str]) -
         )
     if not hypotheses:
         raise DataError("no sentences to score", remedy="Give one hypothesis or more.")
-    bleu, chrf = (
-        _corpus_score(metric, list(hypotheses), [list(references)]) for metric in (sacrebleu.BLEU(), sacrebleu.CHRF())
-    )
+    bleu, chrf = (_corpus_score(metric, hypotheses, [references]) for metric in (sacrebleu.BLEU(), sacrebleu.CHRF()))
     return TranslationResult(len(hypotheses), bleu, chrf)
 
 

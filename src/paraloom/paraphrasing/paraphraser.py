@@ -26,6 +26,7 @@ from paraloom.paraphrasing.templates import TemplateTable
 from paraloom.text.function_words import known_function_words, sample_language, suspected_language
 from paraloom.text.language_names import language_name
 from paraloom.text.normalize import is_copy
+from paraloom.text.sequences import list_of_strings
 
 AUTO = "auto"
 """Instead of a template: several, chosen for each sentence."""
@@ -137,7 +138,7 @@ class ControlledParaphraser:
                 that the model does not know, or the decoding is not valid.
             DataError: The sentence of `like` cannot be parsed, or the texts are in another language.
         """
-        given = [texts] if isinstance(texts, str) else list(texts)
+        given = [texts] if isinstance(texts, str) else list_of_strings(texts)
         if check_language:
             self.check_language(given)
         if template is None and like is None and n >= 1:

@@ -108,7 +108,8 @@ def _columns(options: ReadOptions, fields: list[str], header: bool) -> tuple[int
             remedy="Set --src-column and --tgt-column to numbers, or to names of the header.",
         )
     defaults: tuple[ColumnName, ColumnName] = ("src", "tgt") if header else (1, 2)
-    columns = (options.src_column or defaults[0], options.tgt_column or defaults[1])
+    given = (options.src_column, options.tgt_column)
+    columns = [default if column is None else column for column, default in zip(given, defaults, strict=True)]
     src, tgt = (_position(options, column, fields) for column in columns)
     return src, tgt
 
