@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from paraloom.cli.declaration import Command
 from paraloom.cli.output import written
 
-if TYPE_CHECKING:
-    from paraloom.papers.bbh22.syntax_group_stages import SyntaxGrouping
 
-
-def _show_groups(result: SyntaxGrouping, values: Mapping[str, Any]) -> None:
+def _show_groups(result: Any, values: Mapping[str, Any]) -> None:
     lines = [
         f"{'group':>5} {'rows':>10} {'share':>7}  root production",
         *(f"{one.group:>5} {one.rows:>10,} {one.rows / result.rows:>7.1%}  {one.name}" for one in result.groups),
