@@ -21,7 +21,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from paraphrase_samples import COLUMNS, LABELS, agreement, kappa, read, write
+from blind_sheets import agreement, rows_of, write_table
+from paraphrase_samples import COLUMNS, LABELS
 from results_pages import FOLDER, read_topic, write_pages, write_topic
 
 import paraloom
@@ -99,9 +100,9 @@ def draw(data: Path, before: Path, folder: Path, limit: int, verdicts: Sequence[
                 print(
                     f"{kind}, {cell}, {system}: {len(of_cell):,} of {total:,} ({len(of_cell) / total:.1%})", flush=True
                 )
-    seen = set.intersection(*(set(read(path)) for path in verdicts)) if verdicts else set()
+    seen = set.intersection(*(set(rows_of(path, "number")) for path in verdicts)) if verdicts else set()
     names = shuffled(sorted(set(chosen) - seen), 2)
-    write(folder / "sheet.tsv", COLUMNS, [(name, *chosen[name], "", "") for name in names])
+    write_table(folder / "sheet.tsv", COLUMNS, [(name, *chosen[name], "", "") for name in names])
     (folder / "key.json").write_text(json.dumps(key, indent=1), encoding="utf-8")
     print(f"{len(names):,} of {len(chosen):,} pairs to read: {folder / 'sheet.tsv'}")
 
@@ -120,7 +121,7 @@ def cell(verdicts: Mapping[str, dict[str, str]], names: Sequence[str]) -> str:
 
 def page(folder: Path, sheets: Sequence[Path], origin: Mapping[str, str]) -> None:
     """Write the section of the results, and print the table."""
-    readers = [read(sheet) for sheet in sheets]
+    readers = [rows_of(sheet, "number") for sheet in sheets]
     key = json.loads((folder / "key.json").read_text(encoding="utf-8"))
     rows = []
     for kind, of_kind in key.items():
@@ -141,7 +142,8 @@ def page(folder: Path, sheets: Sequence[Path], origin: Mapping[str, str]) -> Non
     section |= {**origin, "rows": rows}
     write_topic(TOPIC, topic)
     write_pages()
-    print(f"Agreement on {len(names)} pairs: {agreement(first, second):.0%}, kappa {kappa(first, second):.2f}.")
+    agreed, kappa = agreement(first, second)
+    print(f"Agreement on {len(names)} pairs: {agreed:.0%}, kappa {kappa:.2f}.")
     print("\n".join(f"| {' | '.join(row)} |" for row in rows))
 
 

@@ -28,16 +28,15 @@ import os
 import random
 import subprocess
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from blind_sheets import draw_sheet, identifier, rows_of, share, table, write_table
 from results_pages import read_topic, write_pages, write_topic
 
 from paraloom.api.paraphrase_sources import as_paraphraser, open_selector
-from paraloom.core.digests import digest
-from paraloom.core.stats import wilson_interval
 from paraloom.evaluate.paraphrase_sets import is_test_image
 from paraloom.io import read_lines
 from paraloom.pairs.filtering.held_out import is_held_out
@@ -72,30 +71,6 @@ QUESTIONS = ("right", "good", "different")
 """What a reader answers about a pair."""
 
 Pair = tuple[str, str]
-
-
-def identifier(src: str, tgt: str) -> str:
-    """A name of a pair by its content: verdicts hold for it alone."""
-    return digest([src, tgt])[:16]
-
-
-def verdicts_of(sheet: Path, column: int = 1) -> dict[str, bool]:
-    """Identifier → whether a reader called the pair right, which is what the second column says."""
-    rows = (line.split("\t") for line in sheet.read_text("utf-8").splitlines())
-    return {row[0]: row[column].strip() == "1" for row in rows}
-
-
-def table(path: Path) -> list[dict[str, str]]:
-    """The rows of a table with a header."""
-    header, *rows = (line.rstrip("\r\n").split("\t") for line in path.read_text("utf-8").splitlines())
-    return [dict(zip(header, row, strict=False)) for row in rows if any(row)]
-
-
-def write_table(path: Path, names: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """Write a table with a header."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join("\t".join(row) + "\n" for row in (names, *rows)), encoding="utf-8")
-    print(path)
 
 
 def sentences(kind: str, rows: int, seed: int, free: bool) -> list[str]:
@@ -191,17 +166,15 @@ def draw(folder: Path, cell: int, fewer: int, earlier: list[Path]) -> None:
                 for pair in [*of.items()][:limit]:
                     pairs[identifier(*pair)] = pair
                     rows.append([identifier(*pair), kind, preset, name])
-    order = sorted(pairs)
-    random.Random(1).shuffle(order)
-    write_table(folder / "sheet.tsv", ("id", "sentence", "paraphrase"), ([one, *pairs[one]] for one in order))
-    write_table(folder / "key.tsv", ("id", "kind", "preset", "version"), rows)
+    draw_sheet(folder, ("id", "sentence", "paraphrase"), pairs, (("id", "kind", "preset", "version"), rows))
     (folder / "yields.json").write_text(json.dumps(yields, indent=1), encoding="utf-8")
 
 
 def count(folder: Path, sheets: list[Path]) -> tuple[list[str], list[list[str]]]:
     """The table: the share of sentences with a kept paraphrase, and of what was read the shares of each answer."""
     readers = [
-        {row["id"]: [row[name].strip() == "1" for name in QUESTIONS] for row in table(sheet)} for sheet in sheets
+        {one: [row[name].strip() == "1" for name in QUESTIONS] for one, row in rows_of(sheet).items()}
+        for sheet in sheets
     ]
     key, yields = table(folder / "key.tsv"), json.loads((folder / "yields.json").read_text("utf-8"))
     rows = []
@@ -271,14 +244,6 @@ def write_page(path: Path, command: str, columns: list[str], rows: list[list[str
     results = [result if one.get("heading") == HEADING else one for one in topic["results"]]
     write_topic(path, topic | {"results": results})
     write_pages()
-
-
-def share(verdicts: list[bool]) -> str:
-    """How many, per cent, and the 95 % interval; a dash of none."""
-    if not verdicts:
-        return "–"
-    low, high = wilson_interval(sum(verdicts), len(verdicts))
-    return f"{sum(verdicts)}: {100 * sum(verdicts) / len(verdicts):.0f}% [{100 * low:.0f}, {100 * high:.0f}]"
 
 
 def main() -> None:

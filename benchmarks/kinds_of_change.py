@@ -18,11 +18,11 @@ from __future__ import annotations
 
 import argparse
 import json
-import random
 import re
 from pathlib import Path
 
-from judged_paraphrases import KINDS, PRESETS, identifier, sentences, share, table, write_table
+from blind_sheets import draw_sheet, identifier, rows_of, share, table
+from judged_paraphrases import KINDS, PRESETS, sentences
 from paraphrase_generators import Remembered
 from results_pages import put_result, read_topic, write_pages
 
@@ -87,20 +87,13 @@ def draw(folder: Path, number: int) -> None:
             for kind, *pair in ones[:number]:
                 pairs[identifier(*pair)] = (pair[0], pair[1])
                 key.append((identifier(*pair), kind, preset, change))
-    order = sorted(pairs)
-    random.Random(1).shuffle(order)
-    write_table(
-        folder / "sheet.tsv",
-        ("id", "source", "output", "right", "kinds"),
-        ([one, *pairs[one], "", ""] for one in order),
-    )
-    write_table(folder / "key.tsv", ("id", "kind", "preset", "change"), sorted(key))
-    print(f"{len(order)} to read")
+    columns = ("id", "source", "output", "right", "kinds")
+    draw_sheet(folder, columns, pairs, (("id", "kind", "preset", "change"), sorted(key)))
 
 
 def count(folder: Path, sheets: list[Path]) -> tuple[list[str], list[list[str]]]:
     """The table: of how many sentences an output is kept, and of those that were read the shares of each answer."""
-    readers = [{row["id"]: row for row in table(sheet)} for sheet in sheets]
+    readers = [rows_of(sheet) for sheet in sheets]
     key, rows = table(folder / "key.tsv"), []
     yields = json.loads((folder / "yields.json").read_text("utf-8"))
     for preset in PRESETS:

@@ -39,15 +39,15 @@ from typing import Any
 
 import numpy as np
 import pyarrow.parquet as pq
+from blind_sheets import agreement, write_table
 from results_pages import FOLDER, read_topic, write_pages, write_topic
 
 from paraloom.core.seeds import generator
 from paraloom.core.stats import wilson_interval
 from paraloom.embed.average import normalize_vectors
 from paraloom.embed.encoder import open_encoder
-from paraloom.io.atomic import atomic_write
 from paraloom.io.compression import read_lines
-from paraloom.io.sheets import read_sheet, sheet_lines
+from paraloom.io.sheets import check_new_sheet, read_sheet
 from paraloom.text.tokens import token_strings
 
 VERDICTS = {"k": "keeps the meaning", "p": "partly", "w": "wrong"}
@@ -190,9 +190,7 @@ def draw(
 ) -> None:
     """Write a sheet of entries that are drawn by seed, all as likely, and its key."""
     key = output.with_suffix(".key.tsv")
-    for path in (output, key):
-        if path.exists():
-            raise SystemExit(f"{path} exists already: name another file, or remove it")
+    check_new_sheet(output, key)
     entries, random = read_lexicon(lexicon), generator(seed)
     rows = [
         ("lexicon", row["phrase"], row["paraphrase"], row["score"])
@@ -212,8 +210,8 @@ def draw(
             rows.append((beside.stem, row["phrase"], row["paraphrase"], "", _marked(row)))
     rows = [rows[index] for index in random.permutation(len(rows))]
     numbered = list(enumerate(rows, start=1))
-    _write(output, COLUMNS, [(number, row[1], row[2], row[4], "", "") for number, row in numbered])
-    _write(key, KEY, [(number, row[0], row[3]) for number, row in numbered])
+    write_table(output, COLUMNS, [(number, row[1], row[2], row[4], "", "") for number, row in numbered])
+    write_table(key, KEY, [(number, row[0], row[3]) for number, row in numbered])
     print(f"{len(rows)} entries to judge in {output}; the key is {key}")
 
 
@@ -239,21 +237,12 @@ def count(sheets: Sequence[Path], key: Path, record: bool) -> None:
     notes = []
     if len(read) == 2:
         verdicts = [{row["number"]: row["verdict"] for row in rows} for rows in read]
-        both = [(verdicts[0][number], verdicts[1][number]) for number in systems]
-        notes = [f"Two readers agree on {_cell(share(sum(a == b for a, b in both), len(both)))}, κ {_kappa(both):.2f}."]
+        first, second = ([of[number] for number in systems] for of in verdicts)
+        equal, kappa = agreement(first, second)
+        notes = [f"Two readers agree on {_cell(share(round(equal * len(first)), len(first)))}, κ {kappa:.2f}."]
         print(notes[0])
     if record:
         _record({"columns": columns, "align": "ll" + "r" * (len(columns) - 2), "rows": table, "notes": notes}, "Read")
-
-
-def _kappa(both: Sequence[tuple[str, str]]) -> float:
-    """Cohen's κ of two readers."""
-    agreed = sum(a == b for a, b in both) / len(both)
-    shares = [
-        {verdict: [pair[side] for pair in both].count(verdict) / len(both) for verdict in VERDICTS} for side in (0, 1)
-    ]
-    chance = sum(shares[0][verdict] * shares[1][verdict] for verdict in VERDICTS)
-    return 1.0 if chance == 1 else (agreed - chance) / (1 - chance)
 
 
 def _record(figures: dict[str, Any], kind: str) -> None:
@@ -287,11 +276,6 @@ def _marked(row: Mapping[str, str]) -> str:
         if f" {row['phrase']} " in f" {sentence} ":
             return f" {sentence} ".replace(f" {row['phrase']} ", f" [{row['phrase']}] ", 1).strip()
     return f"[{row['phrase']}]"
-
-
-def _write(path: Path, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-    with atomic_write(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
-        file.writelines(sheet_lines(columns, rows))
 
 
 def _cell(figures: Mapping[str, float | int]) -> str:

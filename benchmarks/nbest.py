@@ -13,7 +13,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from judged_paraphrases import identifier, verdicts_of
+from blind_sheets import identifier, verdicts_of
 
 from paraloom.api.quickstart import BUNDLED, _second_references
 from paraloom.bundled import bundled_path

@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from paraphrase_samples import agreement, kappa, read, write
+from blind_sheets import agreement, rows_of, write_table
 from results_pages import FOLDER, put_result, read_topic, write_pages
 from sklearn.feature_extraction.text import TfidfVectorizer
 
@@ -115,7 +115,7 @@ def draw(data: Path, folder: Path) -> None:
             key[system].append(name)
     folder.mkdir(parents=True, exist_ok=True)
     names = [sorted(pairs)[row] for row in generator(SEED).permutation(len(pairs)).tolist()]
-    write(folder / "sheet.tsv", COLUMNS, [(name, *pairs[name], "") for name in names])
+    write_table(folder / "sheet.tsv", COLUMNS, [(name, *pairs[name], "") for name in names])
     (folder / "key.json").write_text(json.dumps(key, indent=1) + "\n", encoding="utf-8")
     print(f"{len(names)} pairs to read, among {len(corpus):,} sentences: {folder / 'sheet.tsv'}")
 
@@ -129,7 +129,7 @@ def share(verdicts: Sequence[str], wanted: str) -> str:
 
 def count(sheets: Sequence[Path], key_file: Path, *, record: bool) -> None:
     """Print the shares by system, and the agreement of the readers; into the results, if they are to be recorded."""
-    readers = [{name: row["verdict"] for name, row in read(sheet).items()} for sheet in sheets]
+    readers = [{name: row["verdict"] for name, row in rows_of(sheet, "number").items()} for sheet in sheets]
     key = json.loads(key_file.read_text(encoding="utf-8"))
     names = sorted({name for of_system in key.values() for name in of_system})
     unread = [name for name in names if any(of.get(name) not in VERDICTS for of in readers)]
@@ -146,9 +146,8 @@ def count(sheets: Sequence[Path], key_file: Path, *, record: bool) -> None:
     agreed = "One reader, a language model."
     if len(readers) > 1:
         first, second = ([of[name] for name in names] for of in readers[:2])
-        agreed = (
-            f"Two readers, language models; they agree on {agreement(first, second):.0%}, κ {kappa(first, second):.2f}."
-        )
+        equal, kappa = agreement(first, second)
+        agreed = f"Two readers, language models; they agree on {equal:.0%}, κ {kappa:.2f}."
         print(agreed)
     if record:
         text = (

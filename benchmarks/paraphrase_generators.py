@@ -19,7 +19,6 @@ import gzip
 import json
 import math
 import os
-import random
 import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
@@ -27,7 +26,8 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-from judged_paraphrases import KINDS, identifier, sentences, share, table, write_table
+from blind_sheets import draw_sheet, identifier, rows_of, share, table
+from judged_paraphrases import KINDS, sentences
 from results_pages import put_result, read_topic, write_pages
 
 from paraloom.api.paraphrase_sources import RoundTripParaphraser, as_paraphraser, open_selector
@@ -172,20 +172,16 @@ def draw(output: Path) -> None:
                 number = identifier(text, one) if one else ""
                 rows.append([number, kind, preset, name])
                 pairs |= {number: (text, one)} if one else {}
-    order = sorted(pairs)
-    random.Random(1).shuffle(order)
-    write_table(output / "sheet.tsv", ("id", "source", "output"), ([one, *pairs[one]] for one in order))
-    write_table(output / "key.tsv", ("id", "kind", "preset", "generator"), rows)
+    draw_sheet(output, ("id", "source", "output"), pairs, (("id", "kind", "preset", "generator"), rows))
     seconds = json.loads((output / "candidates.json").read_text("utf-8"))["seconds"]
     seconds |= {AGAIN: seconds[TRIP] + seconds[AGAIN], UNKNOWN: seconds[TRIP]}
     seconds |= {name: sum(seconds[part] for part in parts) for name, parts in POOLS.items()}
     (output / "seconds.json").write_text(json.dumps(seconds, indent=1), encoding="utf-8")
-    print(f"{len(order)} pairs to read")
 
 
 def count(folder: Path, sheets: list[Path]) -> tuple[list[str], list[list[str]]]:
     """The table: of each generator and preset how many sentences have an output, and of these the shares of answers."""
-    readers = [{row["id"]: row for row in table(sheet)} for sheet in sheets]
+    readers = [rows_of(sheet) for sheet in sheets]
     key, seconds = table(folder / "key.tsv"), json.loads((folder / "seconds.json").read_text("utf-8"))
     names, rows = ("right", "different", "right of these", "all three"), []
     known: list[tuple[str, list[str]]] = []

@@ -18,8 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from judged_paraphrases import identifier, verdicts_of
-from paraphrase_samples import read
+from blind_sheets import identifier, rows_of, verdicts_of
 
 import paraloom
 from paraloom.bundled import PARAPHRASE_MODEL, bundled_path
@@ -44,7 +43,7 @@ def labels(rows: list[Row], readers: list[dict[str, bool]]) -> np.ndarray:
 
 def sets(gate: Path, quickstart: Path | None) -> Iterator[tuple[str, list[Row], np.ndarray]]:
     """Name, pairs with scores, and labels."""
-    sheets = [read(READINGS / f"gate/reader-{number}.tsv") for number in (1, 2)]
+    sheets = [rows_of(READINGS / f"gate/reader-{number}.tsv", "number") for number in (1, 2)]
     readers = [{name: row["meaning"] == "k" for name, row in sheet.items()} for sheet in sheets]
     for file in sorted(gate.glob("*-now.parquet")):
         rows = paraloom.read_pairs(file).score(["judge"]).to_list()

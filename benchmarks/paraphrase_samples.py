@@ -21,19 +21,17 @@ from __future__ import annotations
 import argparse
 import os
 import time
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+from blind_sheets import agreement, rows_of, table, write_table
 
 import paraloom
 from paraloom.bundled import PARAPHRASE_MODEL, bundled_path
 from paraloom.core.seeds import generator
 from paraloom.core.stats import wilson_interval
 from paraloom.evaluate.discrimination import evaluate_discrimination
-from paraloom.io.atomic import atomic_write
-from paraloom.io.sheets import read_sheet, sheet_lines
 from paraloom.pairs.scoring.paraphrase_model import ParaphraseModel
 from paraloom.pairs.scoring.table import COLUMNS as COLUMNS_OF_SCORES
 
@@ -93,27 +91,17 @@ def draw(pairs: Path, sheet: Path, seed: int) -> None:
         chosen |= {rows[index]["pair_id"]: rows[index] for index in picked}
     ids = sorted(chosen)
     ids = [ids[index] for index in generator(seed, len(samples)).permutation(len(ids))]
-    write(sheet, COLUMNS, [(i, chosen[key]["src"], chosen[key]["tgt"], "", "") for i, key in enumerate(ids, start=1)])
+    write_table(
+        sheet, COLUMNS, [(i, chosen[key]["src"], chosen[key]["tgt"], "", "") for i, key in enumerate(ids, start=1)]
+    )
     members = {key: ",".join(name for name, sample in samples.items() if key in sample) for key in ids}
-    write(sheet.with_suffix(".key.tsv"), KEY, [(i, key, members[key]) for i, key in enumerate(ids, start=1)])
-
-
-def write(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Write a sheet."""
-    with atomic_write(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
-        file.writelines(sheet_lines(columns, rows))
-
-
-def read(path: Path) -> dict[str, dict[str, str]]:
-    """Rows of a sheet by their number."""
-    rows = read_sheet(path, ("number",), kind="sheet of this script", remedy="Give a file that this script wrote.")
-    return {row["number"]: row for row in rows}
+    write_table(sheet.with_suffix(".key.tsv"), KEY, [(i, key, members[key]) for i, key in enumerate(ids, start=1)])
 
 
 def collect(sheets: list[Path], key: Path, output: Path, *, text: bool) -> None:
     """Write the verdicts of two readers with the filters that each pair is a sample of."""
-    first, second = (read(sheet) for sheet in sheets)
-    keys = read(key)
+    first, second = (rows_of(sheet, "number") for sheet in sheets)
+    keys = rows_of(key, "number")
     if not keys.keys() == first.keys() == second.keys():
         raise SystemExit("the sheets and the key have other rows")
     rows: list[Sequence[object]] = []
@@ -123,12 +111,12 @@ def collect(sheets: list[Path], key: Path, output: Path, *, text: bool) -> None:
             raise SystemExit(f"row {number} has no verdict")
         sentences = (first[number]["src"], first[number]["tgt"]) if text else ()
         rows.append((number, row["pair_id"], row["filters"], *verdicts, *sentences))
-    write(output, (*READINGS, *(("src", "tgt") if text else ())), rows)
+    write_table(output, (*READINGS, *(("src", "tgt") if text else ())), rows)
 
 
 def count(readings: Path) -> None:
     """Print the share of each verdict by filter, and the agreement of the readers."""
-    rows = list(read(readings).values())
+    rows = table(readings)
     columns = ["filter", "pairs read"]
     columns += [f"{label}, {reader}" for label in LABELS.values() for reader in ("reader 1", "reader 2")]
     print(f"\n{readings.name}\n| {' | '.join(columns)} | of those kept by both, near copies |")
@@ -136,12 +124,13 @@ def count(readings: Path) -> None:
     for name in filters():
         print(table_row(name, [row for row in rows if name in row["filters"].split(",")]))
     first, second = ([row[f"meaning_{reader}"] for row in rows] for reader in (1, 2))
-    print(f"\nAgreement on {len(rows)} pairs: {agreement(first, second):.1%}, kappa {kappa(first, second):.2f}")
+    agreed, kappa = agreement(first, second)
+    print(f"\nAgreement on {len(rows)} pairs: {agreed:.1%}, kappa {kappa:.2f}")
 
 
 def areas(readings: Path, pairs: Path) -> None:
     """Print the area under the ROC curve of each score, of the pairs that both readers accept against the others."""
-    verdicts = {row["pair_id"]: row for row in read(readings).values()}
+    verdicts = {row["pair_id"]: row for row in table(readings)}
     rows = [row for row in paraloom.read_pairs(pairs) if row["pair_id"] in verdicts]
     right = [verdicts[row["pair_id"]]["meaning_1"] == verdicts[row["pair_id"]]["meaning_2"] == "k" for row in rows]
     names = [name for name in COLUMNS_OF_SCORES if name in rows[0]]
@@ -165,18 +154,6 @@ def table_row(name: str, rows: list[dict[str, str]]) -> str:
     kept = [row for row in rows if row["meaning_1"] == row["meaning_2"] == "k"]
     copies = sum(row[f"copy_{reader}"] == "y" for row in kept for reader in (1, 2)) / max(1, 2 * len(kept))
     return f"| {name} | {len(rows)} | {' | '.join(cells)} | {copies:.0%} |"
-
-
-def agreement(first: list[str], second: list[str]) -> float:
-    """Share of equal labels."""
-    return sum(a == b for a, b in zip(first, second, strict=True)) / len(first)
-
-
-def kappa(first: list[str], second: list[str]) -> float:
-    """Cohen's kappa."""
-    counts: list[Mapping[str, int]] = [Counter(first), Counter(second)]
-    chance = sum(counts[0][label] * counts[1][label] for label in LABELS) / len(first) ** 2
-    return (agreement(first, second) - chance) / (1 - chance) if chance < 1 else 1.0
 
 
 def main() -> None:

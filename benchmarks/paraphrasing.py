@@ -29,7 +29,7 @@ from public_paraphrases import PARAPHRASE_SETS, read_paraphrase_set
 
 from paraloom.api.paraphrase_evaluation import ParaphraserEvaluation, read_references
 from paraloom.evaluate.paraphrase_sets import ReferencedSentence
-from paraloom.evaluate.paraphrase_sheet import check_sheet, write_sheet
+from paraloom.evaluate.paraphrase_sheet import check_sheet, write_paraphrase_sheet
 from paraloom.io.atomic import atomic_write
 
 ROUND_TRIP = "round trip"
@@ -103,7 +103,7 @@ def main() -> None:
         tables[name] = {"sentences": len(sentences), **result.to_dict()}
         sheets[name] = result.sheet()
     if arguments.sheet is not None:
-        count = write_sheet(arguments.sheet, sheets, samples=arguments.samples, seed=arguments.seed)
+        count = write_paraphrase_sheet(arguments.sheet, sheets, samples=arguments.samples, seed=arguments.seed)
         print(f"\n{count} outputs to judge in {arguments.sheet}; then: paraloom evaluate sheet {arguments.sheet}")
     if arguments.output is not None:
         with atomic_write(arguments.output) as temporary:

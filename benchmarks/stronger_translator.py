@@ -25,8 +25,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from blind_sheets import identifier, rows_of, write_table
 from gate_readings import kept, shuffled
-from judged_paraphrases import identifier, table, write_table
 
 import paraloom
 from paraloom.bundled import SAMPLE, bundled_path
@@ -112,7 +112,7 @@ def count(folder: Path, readings: Sequence[Path]) -> None:
     """Print the share of pairs that keep the meaning, by reader."""
     key = json.loads((folder / "key.json").read_text(encoding="utf-8"))
     for file in readings:
-        verdicts = {row["id"]: row["verdict"] for row in table(file)}
+        verdicts = {name: row["verdict"] for name, row in rows_of(file).items()}
         for cell, names in key.items():
             read = [verdicts[name] for name in names if name in verdicts]
             if read:

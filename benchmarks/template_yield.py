@@ -38,7 +38,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from judged_paraphrases import KINDS, QUESTIONS, identifier, sentences, share, table, write_table
+from blind_sheets import draw_sheet, identifier, rows_of, share, table
+from judged_paraphrases import KINDS, QUESTIONS, sentences
 from paraphrase_generators import Remembered
 
 from paraloom.api.paraphrase_sources import open_selector
@@ -243,17 +244,14 @@ def draw(folder: Path, number: int) -> None:
         for kind, *pair in places[:number]:
             pairs[identifier(*pair)] = (pair[0], pair[1])
             key.append((identifier(*pair), kind, preset, name))
-    order = sorted(pairs)
-    random.Random(1).shuffle(order)
-    write_table(folder / "sheet.tsv", ("id", "source", "paraphrase"), ([one, *pairs[one]] for one in order))
-    write_table(folder / "key.tsv", ("id", "kind", "preset", "candidates"), key)
+    draw_sheet(folder, ("id", "source", "paraphrase"), pairs, (("id", "kind", "preset", "candidates"), key))
 
 
 def count(folder: Path, sheets: list[Path]) -> None:
     """Print the shares of each answer."""
     key = table(folder / "key.tsv")
     for sheet in sheets:
-        reader = {row["id"]: row for row in table(sheet)}
+        reader = rows_of(sheet)
         for name, preset in dict.fromkeys((row["candidates"], row["preset"]) for row in key):
             read = [reader[row["id"]] for row in key if (row["candidates"], row["preset"]) == (name, preset)]
             shares = [share([row[question] == "1" for row in read]) for question in QUESTIONS]

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-from judged_paraphrases import share, table
+from blind_sheets import share, table
 from rapidfuzz.distance import Levenshtein
 
 from paraloom.api.paraphrase_sources import as_paraphraser, open_selector

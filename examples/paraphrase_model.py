@@ -41,7 +41,7 @@ import paraloom
 from paraloom.api import describe_paraphrase_model
 from paraloom.bundled import PARAPHRASE_MODEL, SAMPLE, bundled_path
 from paraloom.evaluate.discrimination import auc
-from paraloom.io.sheets import read_sheet, sheet_lines
+from paraloom.io.sheets import read_sheet, write_sheet
 from paraloom.pairs.filtering.held_out import is_held_out
 from paraloom.pairs.scoring.paraphrase_model import (
     CHANGES,
@@ -173,8 +173,7 @@ def draw(pairs: dict[str, list[Row]], sheet: Path) -> None:
     names = sorted(chosen)
     chance.shuffle(names)
     columns = ("number", "src", "tgt", "meaning")
-    lines = sheet_lines(columns, [(name, chosen[name]["src"], chosen[name]["tgt"], "") for name in names])
-    sheet.write_text("".join(lines), encoding="utf-8")
+    write_sheet(sheet, columns, ((name, chosen[name]["src"], chosen[name]["tgt"], "") for name in names))
     print(f"{len(names)} pairs: {sheet}")
 
 

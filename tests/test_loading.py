@@ -46,6 +46,13 @@ def test_modules_by_function(call: str, budget: int) -> None:
     assert count <= budget
 
 
+@pytest.mark.slow
+def test_alignment_does_not_load_pandas() -> None:
+    script = SCRIPT.format(call="paraloom.align(['Ein Haus.', 'Ein Hund.'], ['A house.', 'A dog.'])", heavy=("pandas",))
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout)[1] == []
+
+
 COMMAND = """
 import contextlib, json, sys
 from paraloom.cli.main import main

@@ -26,10 +26,10 @@ FORMULAS = ('=HYPERLINK("http://a.example")', "+1+1", "-1+1", "@SUM(A1)", "\uff1
 SHEET = """
 import json, sys
 from pathlib import Path
-from paraloom.evaluate.paraphrase_sheet import count_sheet, write_sheet
+from paraloom.evaluate.paraphrase_sheet import count_sheet, write_paraphrase_sheet
 outputs = json.loads(sys.argv[1])
 texts = [f"text {number}" for number in range(len(outputs))]
-write_sheet("sheet.tsv", {"toy": (texts, [["r"]] * len(texts), {"=ours": outputs})}, samples=len(outputs))
+write_paraphrase_sheet("sheet.tsv", {"toy": (texts, [["r"]] * len(texts), {"=ours": outputs})}, samples=len(outputs))
 header, *lines = Path("sheet.tsv").read_text(encoding="utf-8").splitlines()
 filled = [header, *(line.rstrip() + "\\ty\\tn\\ty" for line in lines)]
 Path("filled.tsv").write_text("".join(f"{line}\\n" for line in filled), encoding="utf-8")

@@ -21,9 +21,10 @@ from paraloom.evaluate.paraphrase_sets import (
     draw_sentences,
     is_test_image,
 )
-from paraloom.evaluate.paraphrase_sheet import QUESTIONS, count_sheet, key_path, write_sheet
+from paraloom.evaluate.paraphrase_sheet import QUESTIONS, count_sheet, write_paraphrase_sheet
 from paraloom.evaluate.paraphrases import ParaphraseResult, evaluate_paraphrases, meaning_ibleu, repeats_itself
 from paraloom.evaluate.resampling import corpus_scores, mean_scores, sample_counts, with_interval
+from paraloom.io.sheets import key_path
 from paraloom.stages import Split
 
 SOURCES = ["A dog runs off into the wood.", "The cat sleeps in the garden today.", "It rains."]
@@ -133,10 +134,10 @@ def test_a_sheet(tmp_path: Path, paraloom: Command) -> None:
     systems = {"one": ["a\tb", "c", "d"], "two": ["e", "c", "f"]}
     sets = {"toy": (["x", "y", "z"], [["r", "s"], ["t"], ["u"]], systems)}
     # Of each source two outputs, but for the source where both are equal.
-    assert write_sheet(sheet, sets, samples=3, seed=1) == 5
+    assert write_paraphrase_sheet(sheet, sets, samples=3, seed=1) == 5
     text = sheet.read_text(encoding="utf-8")
     assert text.splitlines()[0].split("\t")[4:] == list(QUESTIONS) and "\tx\tr / s\ta b\t" in text and "one" not in text
-    assert write_sheet(tmp_path / "again.tsv", sets, samples=3, seed=1) == 5
+    assert write_paraphrase_sheet(tmp_path / "again.tsv", sets, samples=3, seed=1) == 5
     assert (tmp_path / "again.tsv").read_bytes() == sheet.read_bytes()
     with pytest.raises(DataError, match="expected y or n in column 'keeps_meaning', got ''"):
         count_sheet(sheet)
@@ -156,8 +157,8 @@ def test_odd_sheets(tmp_path: Path) -> None:
     sheet = tmp_path / "sheet.tsv"
     sets = {"toy\tset": (["x"], [["r"]], {"ours, new": ["a"], "theirs": ["a"]})}
     with pytest.raises(ConfigError, match="'samples' must be 1 or more, got 0"):
-        write_sheet(sheet, sets, samples=0)
-    write_sheet(sheet, sets)
+        write_paraphrase_sheet(sheet, sets, samples=0)
+    write_paraphrase_sheet(sheet, sets)
     filled(sheet, {"a": "yyy"})
     rows = [(row.set, row.system, row.n) for row in count_sheet(sheet).rows]
     assert rows == [("toy set", "ours; new", 1), ("toy set", "theirs", 1)]

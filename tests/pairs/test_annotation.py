@@ -15,7 +15,7 @@ from paraloom.pairs.annotation import (
     RangeSample,
     sample_ranges,
     summarize_ratings,
-    write_sheet,
+    write_rating_sheet,
 )
 
 
@@ -52,7 +52,7 @@ def test_the_sample_does_not_depend_on_sharding_and_counts_all_pairs() -> None:
 
 
 def test_the_sheet_hides_the_score_and_the_key_keeps_it(tmp_path: Path) -> None:
-    key = write_sheet(sample_ranges([pairs()], count=3), tmp_path / "sheet.tsv")
+    key = write_rating_sheet(sample_ranges([pairs()], count=3), tmp_path / "sheet.tsv")
     text = (tmp_path / "sheet.tsv").read_text(encoding="utf-8").splitlines()
     assert text[0] == "number\treference\ttranslation\tstrength\tfluency"
     assert len(text) == 1 + 15
@@ -62,7 +62,7 @@ def test_the_sheet_hides_the_score_and_the_key_keeps_it(tmp_path: Path) -> None:
 
 def test_the_table_has_labels_and_agreement(tmp_path: Path) -> None:
     sheet = tmp_path / "sheet.tsv"
-    key = write_sheet(sample_ranges([pairs()], count=4), sheet)
+    key = write_rating_sheet(sample_ranges([pairs()], count=4), sheet)
     first = label(sheet, tmp_path / "a.tsv", [3, 2])
     second = label(sheet, tmp_path / "b.tsv", [3, 2])
     table = summarize_ratings([first, second], key)
@@ -77,7 +77,7 @@ def test_the_table_has_labels_and_agreement(tmp_path: Path) -> None:
 
 def test_a_missing_label_is_an_error_with_its_line(tmp_path: Path) -> None:
     sheet = tmp_path / "sheet.tsv"
-    key = write_sheet(sample_ranges([pairs()], count=1), sheet)
+    key = write_rating_sheet(sample_ranges([pairs()], count=1), sheet)
     with pytest.raises(DataError, match="line 2: strength is ''"):
         summarize_ratings([sheet], key)
 
@@ -88,7 +88,7 @@ def test_formulas_in_sheets_are_quoted_reversibly(text: str, tmp_path: Path) -> 
     assert quoted == f"'{text}"
     assert unquote_formula(quoted) == text
     sample = RangeSample(0.0, 1.0, [{"src": text, "tgt": f"a {text}", "score": 0.5}], 1)
-    write_sheet([sample], tmp_path / "sheet.tsv")
+    write_rating_sheet([sample], tmp_path / "sheet.tsv")
     with (tmp_path / "sheet.tsv").open(encoding="utf-8", newline="") as stream:
         row = next(csv.DictReader(stream, delimiter="\t"))
     assert (row["reference"], row["translation"]) == (quoted, f"a {text}")

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from browser import Browser, chromium
 
-from paraloom.pairs.annotation import RangeSample, summarize_ratings, write_sheet
+from paraloom.pairs.annotation import RangeSample, summarize_ratings, write_rating_sheet
 from paraloom.web import write_rating_page
 
 pytestmark = pytest.mark.slow
@@ -23,7 +23,7 @@ PAIRS = [('say "no"\tnow', "=1+1"), ("he sleeps", "he is asleep"), ("</script><b
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("rating")
     rows = [{"src": src, "tgt": tgt, "score": 0.5} for src, tgt in PAIRS]
-    write_sheet([RangeSample(0.4, 0.6, rows, 3)], folder / "sheet.tsv")
+    write_rating_sheet([RangeSample(0.4, 0.6, rows, 3)], folder / "sheet.tsv")
     write_rating_page(folder / "sheet.tsv", folder / "sheet.html")
     return folder
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from paraloom.core.errors import DataError
-from paraloom.pairs.annotation import RangeSample, write_sheet
+from paraloom.pairs.annotation import RangeSample, write_rating_sheet
 from paraloom.web import write_rating_page
 
 HOSTILE = '</script><script>alert("1")</script> & "quoted"'
@@ -15,7 +15,7 @@ HOSTILE = '</script><script>alert("1")</script> & "quoted"'
 
 def sheet_of(folder: Path, pairs: list[tuple[str, str]]) -> Path:
     rows = [{"src": src, "tgt": tgt, "score": 0.5} for src, tgt in pairs]
-    write_sheet([RangeSample(0.4, 0.6, rows, len(rows))], folder / "sheet.tsv")
+    write_rating_sheet([RangeSample(0.4, 0.6, rows, len(rows))], folder / "sheet.tsv")
     return folder / "sheet.tsv"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,6 +11,9 @@ from paraloom.alignment import embedding_kernels as kernels
 from paraloom.alignment.search import Band
 from paraloom.core.array_types import Float32s, Floats, Ints
 from paraloom.core.seeds import generator
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 # Sentences whose nearest ones show what corresponds; rows of cosines in memory at a time; random pairs.
 _SAMPLE, _ROWS, _RANDOM_PAIRS = 1000, 128, 2000
@@ -152,7 +155,7 @@ def _cumulative(values: Float32s) -> Floats:
     return np.concatenate([[0.0], np.cumsum(values, dtype=np.float64)])
 
 
-def block_norms(rows: Any, max_size: int) -> Floats:
+def block_norms(rows: Float32s | csr_array, max_size: int) -> Floats:
     """Norms of the vectors of 1, 2 … `max_size` sentences together, by the first one: (A, n); 0 beyond the end."""
     norms = np.zeros((max_size, rows.shape[0]))
     block = rows

@@ -40,7 +40,7 @@ def word_prefixes(texts: Texts) -> TokenLists:
         pc.utf8_slice_codeunits(words, 0, _PREFIX_LETTERS),
     )
     data, bounds = text_buffers(prefixes.cast(pa.large_string()))
-    return TokenLists(hash_spans(data, bounds[:-1], bounds[1:]), np.asarray(lists.offsets))
+    return TokenLists(hash_spans(data, bounds[:-1], bounds[1:]), np.frombuffer(lists.buffers()[1], np.int64))
 
 
 class Background(NamedTuple):

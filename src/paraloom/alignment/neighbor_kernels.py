@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
@@ -11,7 +9,7 @@ from paraloom.core.array_types import Bools, Float32s, Floats, Ints
 from paraloom.core.kernels import kernel
 
 Weights = Float32s
-Indices = npt.NDArray[Any]
+Indices = npt.NDArray[np.integer]
 """Column indices or row bounds of a sparse matrix: int32 or int64."""
 
 

@@ -92,7 +92,7 @@ if TYPE_CHECKING:
     from paraloom.core.devices import workers_on as workers_on
     from paraloom.evaluate.paraphrase_sheet import check_sheet as check_sheet
     from paraloom.evaluate.paraphrase_sheet import count_sheet as count_sheet
-    from paraloom.evaluate.paraphrase_sheet import write_sheet as write_sheet
+    from paraloom.evaluate.paraphrase_sheet import write_paraphrase_sheet as write_paraphrase_sheet
     from paraloom.io.bitext import READERS as READERS
     from paraloom.io.bitext import is_device as is_device
     from paraloom.io.compression import without_compression as without_compression

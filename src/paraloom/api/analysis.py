@@ -24,7 +24,8 @@ from paraloom.core.protocols import EncoderLike
 from paraloom.core.stage import Fit
 from paraloom.io import read_shard, write_table
 from paraloom.io.bitext import check_target
-from paraloom.pairs.annotation import sample_ranges, write_sheet
+from paraloom.io.sheets import check_new_sheet
+from paraloom.pairs.annotation import sample_ranges, write_rating_sheet
 from paraloom.pairs.filtering.filters import CriterionCount, check, kept_rows, required_columns
 from paraloom.pairs.filtering.judgments import write_judgment_sheet
 from paraloom.pairs.filtering.promised_precision import pairs_to_label
@@ -174,9 +175,7 @@ def draw_labels(
     """
     page = Path(sheet) if Path(sheet).suffix == ".html" else None
     sheet = Path(sheet).with_suffix(".tsv") if page else Path(sheet)
-    for file in filter(None, (sheet, page)):
-        if file.exists():
-            raise ConfigError("the sheet exists already", file=file, remedy="Name another file, or remove it.")
+    check_new_sheet(sheet, page)
     read = open_pairs(pairs, on_error=on_error, seed=seed)
     filtered = read.filter(precision=precision, labels=tuple(map(Path, as_list(labels))), **criteria)
     stage = filtered.stages[-1]
@@ -253,7 +252,7 @@ def draw_sheet(
     columns = dict.fromkeys(("pair_id", "rank", "src", "tgt", by, "trigram_overlap"))
     kept = [name for name in columns if name in names]
     rows = (batch.select(kept) for batch in batches.batches())
-    return write_sheet(sample_ranges(rows, by=by, count=count, seed=seed), Path(sheet), seed=seed)
+    return write_rating_sheet(sample_ranges(rows, by=by, count=count, seed=seed), Path(sheet), seed=seed)
 
 
 @contextmanager

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Literal, Unpack
 
 import numpy as np
+import pyarrow as pa
 
 from paraloom.api.keywords import LanguageModelSettings
 from paraloom.api.model_references import model_path
@@ -15,6 +16,7 @@ from paraloom.api.pairs import Pairs
 from paraloom.api.run import as_list, input_stages_of, run_stages
 from paraloom.api.translators import AnyTranslator
 from paraloom.bundled import PARAPHRASE_MODEL, bundled_path
+from paraloom.core.array_types import Floats
 from paraloom.core.errors import DataError
 from paraloom.core.protocols import EncoderLike
 from paraloom.evaluate.discrimination import DiscriminationResult, LookalikeResult
@@ -192,7 +194,7 @@ def _bundled_features(columns: Sequence[str]) -> tuple[str, ...]:
     return tuple(name for name in ParaphraseModel.load(folder).models[0].names if name in columns)
 
 
-def _numbers(table: Any, name: str) -> np.ndarray[Any, np.dtype[np.float64]]:
+def _numbers(table: pa.Table, name: str) -> Floats:
     return np.asarray(table.column(name).cast("float64").to_numpy(), np.float64)
 
 

@@ -34,6 +34,8 @@ from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.shard import OnError
 
 if TYPE_CHECKING:
+    import pandas
+
     from paraloom.api.keywords import FilterSettings
     from paraloom.api.memory import Compute
     from paraloom.api.translators import AnyTranslator
@@ -434,7 +436,7 @@ class Pairs(PairsTable):
         corpus = self.corpus()
         return pa.Table.from_batches(list(corpus.batches()), schema=corpus.schema)
 
-    def to_pandas(self) -> Any:
+    def to_pandas(self) -> pandas.DataFrame:
         """Read all rows into memory; needs the extra `pandas`.
 
         Returns:

@@ -17,6 +17,9 @@ from paraloom.core.lazy import load_object
 from paraloom.core.schema import DECIDING, with_column, with_reasons
 
 if TYPE_CHECKING:
+    import datasets
+    import polars
+
     from paraloom.api.memory import Compute
     from paraloom.api.pairs import Pairs
 
@@ -157,7 +160,7 @@ class PairsTable(ABC):
 
         return self._in_process(compute)
 
-    def to_polars(self) -> Any:
+    def to_polars(self) -> polars.DataFrame:
         """Read all rows into memory; needs polars.
 
         Returns:
@@ -172,7 +175,7 @@ class PairsTable(ABC):
             raise _not_installed("to_polars", "polars") from None
         return polars.from_arrow(self.to_arrow())
 
-    def to_dataset(self) -> Any:
+    def to_dataset(self) -> datasets.Dataset:
         """Read all rows into memory; needs Hugging Face's `datasets`.
 
         Returns:

@@ -319,7 +319,9 @@ def upload_dataset(folder: Path, url: str) -> None:
         info = hub.dataset_info(name)
         there = {file.rfilename for file in info.siblings or ()} - {".gitattributes"}
         _check_ours(url, there, info.tags or ())
-        operations: list[Any] = [CommitOperationAdd(file, path) for file, path in files.items()]
+        operations: list[CommitOperationAdd | CommitOperationDelete] = [
+            CommitOperationAdd(file, path) for file, path in files.items()
+        ]
         operations += map(
             CommitOperationDelete, sorted(file for file in there - set(files) if file.startswith("data/"))
         )

@@ -25,7 +25,7 @@ from paraloom.io import open_write, read_lines
 from paraloom.io.arrays import map_array
 from paraloom.io.bitext import READERS
 from paraloom.io.compression import PIPE, without_compression
-from paraloom.pairs.filtering.judgments import one_line
+from paraloom.io.sheets import one_line
 from paraloom.pipeline.shard import OnError
 
 _DIGEST = 16  # Bytes of the digest of a line

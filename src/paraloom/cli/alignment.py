@@ -6,7 +6,7 @@ import json
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -14,11 +14,14 @@ from paraloom import api
 from paraloom.cli.declaration import REQUIRED, Command
 from paraloom.cli.output import conclude, written
 
+if TYPE_CHECKING:
+    from paraloom.extract.documents import ExtractionCounts
+
 _WITHIN_DOCUMENTS = frozenset(["source", "target", "output", "encoder", "order", "pivot"])
 """Options of `align sentences` that --documents has as well."""
 
 
-def _show_extraction(counts: Any, values: Mapping[str, Any]) -> None:
+def _show_extraction(counts: ExtractionCounts, values: Mapping[str, Any]) -> None:
     if values["as_json"]:
         typer.echo(json.dumps(counts.to_dict()))
     else:

@@ -6,7 +6,7 @@ import json
 import shlex
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -15,10 +15,14 @@ from paraloom.cli.declaration import Command
 from paraloom.cli.output import as_written, conclude, print_figures, written
 from paraloom.cli.shared import SHARED
 
+if TYPE_CHECKING:
+    from paraloom.api.search import Hit
+    from paraloom.pipeline.result import RunResult
+
 ON_LINE = "Stop at a line that is not UTF-8, or reject it into OUTPUT.rejected.jsonl, with the reason."
 
 
-def _show_training(result: Any, values: Mapping[str, Any]) -> None:
+def _show_training(result: RunResult, values: Mapping[str, Any]) -> None:
     then = "mine {output} TEXT OTHER-TEXT -o mined.tsv" if values.get("bitext") else "search {output} sentences.txt"
     print_figures(result, then, values["as_json"])
     if not result.stages[-1].figures.get("dev"):
@@ -40,7 +44,7 @@ def _show_cosines(cosines: Iterable[float], values: Mapping[str, object]) -> Non
         typer.echo(json.dumps(cosine) if values["as_json"] else f"{cosine:.4f}")
 
 
-def _show_hits(hits: Iterable[Any], values: Mapping[str, Any]) -> None:
+def _show_hits(hits: Iterable[Hit], values: Mapping[str, Any]) -> None:
     for hit in hits:
         if values["as_json"]:
             typer.echo(json.dumps(hit._asdict(), ensure_ascii=False))
@@ -97,7 +101,7 @@ def _show_export(use: str, values: Mapping[str, Any]) -> None:
 _TEACHER = {"metavar": "TEACHER", "role": "input"}
 
 
-def _show_words(result: Any, values: Mapping[str, Any]) -> None:
+def _show_words(result: RunResult, values: Mapping[str, Any]) -> None:
     vectors, count = f"{values['output']}/vectors.txt.gz", result.stages[-1].figures["words"]
     text = f"{count:,} vectors in {vectors}"
     training = f"train encoder --pairs pairs.parquet --vectors {shlex.quote(str(values['output']))} -o encoder"

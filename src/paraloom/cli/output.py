@@ -7,7 +7,7 @@ import shlex
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import typer
 
@@ -20,6 +20,16 @@ if TYPE_CHECKING:
     from paraloom.pipeline.runner import StagePlan
 
 _started = time.monotonic()
+
+
+class Printable(Protocol):
+    """A result with figures."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Its figures as JSON values."""
+
+    def format(self) -> str:
+        """Its figures as text."""
 
 
 def start_clock() -> None:
@@ -127,12 +137,12 @@ def show(result: Any, values: Mapping[str, Any], then: str = "") -> None:
             conclude(output, then)
 
 
-def show_figures(result: Any, values: Mapping[str, Any]) -> None:
+def show_figures(result: Printable, values: Mapping[str, Any]) -> None:
     """A result with figures, of a command whose output is not shown."""
     print_result(result, values["as_json"])
 
 
-def print_result(result: Any, as_json: bool) -> None:
+def print_result(result: Printable, as_json: bool) -> None:
     """A result with `format` and `to_dict`."""
     typer.echo(json.dumps(result.to_dict(), ensure_ascii=False) if as_json else result.format())
 

@@ -48,7 +48,7 @@ def paraphraser(
     result = api.measure_paraphrasers(systems, pairs, references=references, **options)
     print_result(result, as_json)
     if sheet is not None:
-        api.write_sheet(sheet, {Path(pairs).stem: result.sheet()}, samples=samples, seed=options["seed"])
+        api.write_paraphrase_sheet(sheet, {Path(pairs).stem: result.sheet()}, samples=samples, seed=options["seed"])
         conclude(sheet, "evaluate sheet {output}", rows=False)
 
 

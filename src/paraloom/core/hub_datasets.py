@@ -7,11 +7,14 @@ import re
 import shutil
 from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import parse_qsl
 
 from paraloom.core.errors import ConfigError, DataError, nearest
 from paraloom.core.lazy import late
+
+if TYPE_CHECKING:
+    from fsspec import AbstractFileSystem
 
 join_shards = late("paraloom.io.shards:join_shards")
 
@@ -107,7 +110,7 @@ def _chosen(kind: str, wanted: str | None, known: Mapping[str, object], default:
     raise ConfigError(what, file=address, remedy=f"Name one: {address}?{kind}={next(iter(known))}.")
 
 
-def _of_card(file_system: Any, root: str, paths: list[str]) -> _Splits:
+def _of_card(file_system: AbstractFileSystem, root: str, paths: list[str]) -> _Splits:
     """The configurations that the card lists."""
     splits: _Splits = {}
     for config in _configs(file_system.cat_file(f"{root}/{_CARD}").decode(errors="replace")):

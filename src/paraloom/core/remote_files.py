@@ -11,13 +11,16 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paraloom.core.digests import digest, file_digest
 from paraloom.core.errors import ConfigError, DataError, MissingExtraError, ParaloomError, RunError
 from paraloom.core.hub import hub_endpoint
 from paraloom.core.hub_datasets import join_files, select_files, selection_of
 from paraloom.core.secrets import hide_environment, redacted
+
+if TYPE_CHECKING:
+    from fsspec import AbstractFileSystem
 
 
 def is_below(name: object) -> bool:
@@ -91,7 +94,7 @@ def local_copy(folder: str | Path) -> Path:
     return cache_folder().absolute() / "runs" / digest(redacted(as_url(folder)))[:24]
 
 
-def filesystem(url: str) -> tuple[Any, str]:
+def filesystem(url: str) -> tuple[AbstractFileSystem, str]:
     """The fsspec file system of a URL, and the path in it."""
     scheme = url.partition(":")[0]
     hide_environment()
@@ -177,7 +180,7 @@ def fetched(url: str | Path) -> Path:
     return target
 
 
-def _files_below(file_system: Any, path: str, url: str) -> tuple[dict[str, Any], bool]:
+def _files_below(file_system: AbstractFileSystem, path: str, url: str) -> tuple[dict[str, Any], bool]:
     """The facts about a file, by the name '', or about all files of a folder; and whether it is one."""
     with storage_errors(url):
         try:
@@ -234,7 +237,7 @@ def _is_complete(slot: Path, target: Path) -> bool:
 
 
 def _fetch(
-    file_system: Any, path: str, files: Mapping[str, Any], slot: Path, name: str, url: str, *, join: bool
+    file_system: AbstractFileSystem, path: str, files: Mapping[str, Any], slot: Path, name: str, url: str, *, join: bool
 ) -> None:
     """Fetch all files into a temporary folder, which then becomes `slot`; `join` puts them together as one."""
     try:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any, ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar
 
 _Args = ParamSpec("_Args")
 _Result = TypeVar("_Result")
 
-_caches: list[Any] = []
+_clear_caches: list[Callable[[], None]] = []
 _stage = ""
 
 
@@ -22,7 +22,7 @@ def cached_per_stage(max_size: int = 1) -> Callable[[Callable[_Args, _Result]], 
 
     def decorate(function: Callable[_Args, _Result]) -> Callable[_Args, _Result]:
         cached = lru_cache(maxsize=max_size)(function)
-        _caches.append(cached)
+        _clear_caches.append(cached.cache_clear)
         return cached  # type: ignore[return-value]
 
     return decorate
@@ -32,6 +32,6 @@ def begin_stage(stage: str) -> None:
     """Drop what was loaded for another stage."""
     global _stage
     if stage != _stage:
-        for cached in _caches:
-            cached.cache_clear()
+        for clear in _clear_caches:
+            clear()
         _stage = stage

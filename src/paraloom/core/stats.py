@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from typing import Self, TypeVar
 
@@ -189,6 +190,17 @@ def entropy(counts: npt.NDArray[np.integer]) -> Estimate:
     spread = float((shares * surprise**2).sum()) - value**2
     half = Z_95 * math.sqrt(max(0.0, spread) / total)
     return Estimate(value, value - half, value + half)
+
+
+def cohen_kappa(first: Sequence[object], second: Sequence[object]) -> float | None:
+    """Cohen's kappa of two raters: the agreement beyond chance, as a share of what chance leaves."""
+    n = len(first)
+    if n == 0:
+        return None
+    observed = sum(a == b for a, b in zip(first, second, strict=True)) / n
+    one, other = Counter(first), Counter(second)
+    expected = sum(count * other[value] for value, count in one.items()) / (n * n)
+    return None if expected == 1 else (observed - expected) / (1 - expected)
 
 
 def wilson_interval(successes: float, n: int) -> tuple[float, float]:

@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
-from typing import Any, Literal, Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -114,7 +114,7 @@ class Average:
         return np.diff(lists.offsets) > 0
 
 
-def add_mean(rows: Sequence[int], table: npt.NDArray[Any], scales: Vectors, out: Vectors) -> None:
+def add_mean(rows: Sequence[int], table: npt.NDArray[np.int8] | Vectors, scales: Vectors, out: Vectors) -> None:
     """As `average_kernels.add_means` for one list, to the last bit, without numba."""
     if not rows:
         return

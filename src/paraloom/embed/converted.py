@@ -5,10 +5,8 @@ from __future__ import annotations
 import json
 import struct
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from paraloom.core.array_types import Float32s
 from paraloom.core.errors import ConfigError, ModelError
@@ -67,7 +65,7 @@ def restore_transformer(folder: Path, target: Path) -> None:
     save_transformer(network, TeacherVocabulary(tokenizer, roles, words, positions), target, {})
 
 
-def _bert_tensors(variables: dict[str, npt.NDArray[Any]]) -> dict[str, Float32s]:
+def _bert_tensors(variables: dict[str, Float32s]) -> dict[str, Float32s]:
     """Weights under the names of a BertModel."""
     if wrong := [name for name, value in _BERT.items() if int(variables[f"encoder/{name}"]) != value]:
         raise KeyError(wrong[0])
@@ -89,19 +87,19 @@ def _bert_tensors(variables: dict[str, npt.NDArray[Any]]) -> dict[str, Float32s]
     return tensors
 
 
-def _linear_or_norm(variables: dict[str, npt.NDArray[Any]], theirs: str, ours: str) -> dict[str, Float32s]:
+def _linear_or_norm(variables: dict[str, Float32s], theirs: str, ours: str) -> dict[str, Float32s]:
     if f"{theirs}/gamma" in variables:
         return {f"{ours}.weight": variables[f"{theirs}/gamma"], f"{ours}.bias": variables[f"{theirs}/beta"]}
     return {f"{ours}.weight": _weight(variables, theirs), f"{ours}.bias": variables[f"{theirs}/bias"]}
 
 
-def _weight(variables: dict[str, npt.NDArray[Any]], name: str) -> Float32s:
+def _weight(variables: dict[str, Float32s], name: str) -> Float32s:
     weight = variables[f"{name}/weight"].astype(np.float32)
     scale = variables.get(f"{name}/weight_scale")
     return weight if scale is None else weight / scale[:, None]
 
 
-def _read_model(path: Path) -> dict[str, npt.NDArray[Any]]:
+def _read_model(path: Path) -> dict[str, Float32s]:
     """The variables of a model.bin of CTranslate2, by name."""
     data, at = path.read_bytes(), 0
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from typing import Protocol, TypeAlias, TypeVar, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -39,6 +39,9 @@ class UnitLists:
         return RowLists(*list_kernels.take(*self.lists, sentences, self.counted.rows))
 
 
+Scalar = TypeVar("Scalar", bound=np.generic)
+
+
 class ArrayFile:
     """A file of numbers that is written by appending, then memory-mapped."""
 
@@ -51,7 +54,7 @@ class ArrayFile:
     def digest(self) -> str:
         return self._state.hexdigest()
 
-    def append(self, values: npt.NDArray[Any]) -> None:
+    def append(self, values: npt.NDArray[np.generic]) -> None:
         content = np.ascontiguousarray(values).data.cast("B")
         self._file.write(content)
         self._state.update(content)
@@ -59,7 +62,7 @@ class ArrayFile:
     def close(self) -> None:
         self._file.close()
 
-    def mapped(self, kind: type[np.generic]) -> npt.NDArray[Any]:
+    def mapped(self, kind: type[Scalar]) -> npt.NDArray[Scalar]:
         """The numbers, read-only and memory-mapped."""
         if self._path.stat().st_size:
             return np.asarray(np.memmap(self._path, kind, "r"))

@@ -6,12 +6,11 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from threading import Event, Lock
-from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+from typing import Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
-import numpy.typing as npt
 
-from paraloom.core.array_types import Ints
+from paraloom.core.array_types import Bools, Ints
 from paraloom.core.errors import ConfigError, DataError, nearest
 from paraloom.core.progress import Advance, progress
 from paraloom.embed import mining_kernels
@@ -153,8 +152,9 @@ def _best_candidates(side: SearchResult, own: Vectors, other: Vectors) -> MinedB
     return MinedBitext(rows, side.rows[rows, best], scores[rows, best], side.cosines[rows, best])
 
 
-def _where(pairs: MinedBitext, chosen: npt.NDArray[Any]) -> MinedBitext:
-    return MinedBitext(*(array[chosen] for array in pairs))
+def _where(pairs: MinedBitext, chosen: Ints | Bools) -> MinedBitext:
+    sources, targets, margins, cosines = pairs
+    return MinedBitext(sources[chosen], targets[chosen], margins[chosen], cosines[chosen])
 
 
 def _sorted(pairs: MinedBitext) -> MinedBitext:

@@ -6,7 +6,6 @@ import json
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -85,7 +84,7 @@ def load_static(folder: str | Path, threads: int = 1) -> SentenceEncoder:
     folder = Path(folder)
     weights = folder / "model.safetensors"
     try:
-        tensors: dict[str, Any] = load_file(weights)
+        tensors = load_file(weights)
     except (SafetensorError, OSError) as error:
         raise ModelError(f"the vectors cannot be read ({error})", file=weights) from None
     key = _MODEL2VEC if _MODEL2VEC in tensors else _STATIC

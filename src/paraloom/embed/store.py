@@ -158,7 +158,7 @@ def _read_part(folder: Path, name: str, dimension: int) -> Part:
     return network_parts(name).open(name, part, dimension, tensors, weights) if PARTS[name].recurrent else part
 
 
-def _check_nibbles(packed: npt.NDArray[Any], dimension: int, file: Path) -> None:
+def _check_nibbles(packed: npt.NDArray[np.uint8], dimension: int, file: Path) -> None:
     expected = (dimension + 1) // 2
     if packed.dtype != np.uint8 or packed.ndim != 2 or packed.shape[1] != expected:
         raise ModelError(

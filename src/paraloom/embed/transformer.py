@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from paraloom.core.errors import ConfigError, MissingExtraError, ModelError
 from paraloom.core.hub import require_hub
 from paraloom.embed.average import Vectors
 from paraloom.io.atomic import atomic_write
+
+if TYPE_CHECKING:
+    import ctranslate2
 
 CONFIG = "transformer.json"  # The file that identifies a folder of `convert_transformer`: pooling and maximal length
 
@@ -113,7 +116,7 @@ class TransformerEncoder:
         return int(self.encode(["a"]).shape[1])
 
     @cached_property
-    def _encoder(self) -> Any:
+    def _encoder(self) -> ctranslate2.Encoder:
         import ctranslate2
 
         device = parse_device(default_device())

@@ -12,8 +12,7 @@ from paraloom.core.results import ResultRecord, markdown_table
 from paraloom.core.seeds import generator
 from paraloom.core.stats import Estimate, wilson_interval
 from paraloom.evaluate.base import EvaluationResult
-from paraloom.io.atomic import atomic_write_all
-from paraloom.io.sheets import read_sheet, sheet_lines
+from paraloom.io.sheets import Numbered, check_key, check_new_sheet, key_path, one_line, read_numbered, write_sheet
 
 QUESTIONS = ("keeps_meaning", "grammatical", "differs")
 """Columns to fill in with y or n: the output means the same; it is a sentence without faults; it differs by more than
@@ -51,19 +50,12 @@ class SheetResult(EvaluationResult):
         return "\n".join(markdown_table(header, rows, left=2))
 
 
-def key_path(sheet: str | Path) -> Path:
-    """Path of the key of a sheet: next to it, with the ending .key.tsv after its name."""
-    return Path(f"{sheet}.key.tsv")
-
-
 def check_sheet(path: str | Path) -> None:
-    """Refuse to write a sheet where one is, which somebody may have filled in."""
-    for file in (Path(path), key_path(path)):
-        if file.exists():
-            raise ConfigError("the sheet exists already", file=file, remedy="Name another file, or remove it.")
+    """Refuse to write a sheet where one is, or its key."""
+    check_new_sheet(Path(path), key_path(path))
 
 
-def write_sheet(
+def write_paraphrase_sheet(
     path: str | Path,
     sets: Mapping[str, tuple[Sequence[str], Sequence[Sequence[str]], Mapping[str, Sequence[str]]]],
     *,
@@ -84,23 +76,17 @@ def write_sheet(
         for index in drawn:
             systems: dict[str, list[str]] = defaultdict(list)
             for system, texts in outputs.items():
-                systems[_line(texts[index])].append(_line(system).replace(",", ";"))
+                systems[one_line(texts[index])].append(one_line(system).replace(",", ";"))
             # The systems are in the order of the table here, which the shuffle hides.
             rows += [
-                (name, _line(sources[index]), " / ".join(map(_line, references[index])), text, ",".join(names))
+                (name, one_line(sources[index]), " / ".join(map(one_line, references[index])), text, ",".join(names))
                 for text, names in systems.items()
             ]
     order = generator(seed, len(sets)).permutation(len(rows))
     shuffled = [rows[index] for index in order]
-    sheet: list[Sequence[object]] = []
-    key: list[Sequence[object]] = []
-    for number, (name, source, reference, output, systems_of_row) in enumerate(shuffled, start=1):
-        sheet.append((number, source, reference, output, *("" for _ in QUESTIONS)))
-        key.append((number, _line(name), systems_of_row))
-    tables = (sheet_lines(SHEET_COLUMNS, sheet), sheet_lines(_KEY_COLUMNS, key))
-    with atomic_write_all([Path(path), key_path(path)]) as temporary:
-        for file, lines in zip(temporary, tables, strict=True):
-            file.write_text("".join(lines), encoding="utf-8")
+    sheet = [(number, *row[1:4], *("" for _ in QUESTIONS)) for number, row in enumerate(shuffled, start=1)]
+    key = [(number, one_line(row[0]), row[4]) for number, row in enumerate(shuffled, start=1)]
+    write_sheet(path, SHEET_COLUMNS, sheet, key=(_KEY_COLUMNS, key))
     return len(rows)
 
 
@@ -112,12 +98,7 @@ def count_sheet(path: str | Path, key: str | Path | None = None) -> SheetResult:
         key: Its key. Default: SHEET.key.tsv, beside it.
     """
     sheet, keys = _read(path, SHEET_COLUMNS), _read(key_path(path) if key is None else key, _KEY_COLUMNS)
-    if sheet.keys() != keys.keys():
-        raise DataError(
-            f"the sheet has {len(sheet)} rows, its key {len(keys)}, or other numbers",
-            file=path,
-            remedy="Count it with the key that was written with it.",
-        )
+    check_key(path, sheet, keys)
     answers: dict[tuple[str, str], list[dict[str, bool]]] = defaultdict(list)
     for line, (number, row) in enumerate(sheet.items(), start=2):
         verdicts = {question: _answer(row[question], question, path, line) for question in QUESTIONS}
@@ -145,17 +126,6 @@ def _answer(cell: str, question: str, path: str | Path, line: int) -> bool:
     return answer
 
 
-def _read(path: str | Path, columns: Sequence[str]) -> dict[str, dict[str, str]]:
+def _read(path: str | Path, columns: Sequence[str]) -> Numbered:
     remedy = "Give a sheet that `--sheet` wrote, with its key and its header."
-    rows: dict[str, dict[str, str]] = {}
-    for row, cells in enumerate(read_sheet(path, columns, kind="sheet of paraphrases", remedy=remedy), start=2):
-        if cells["number"] in rows:
-            raise DataError(
-                f"number {cells['number']} is in two rows", file=path, row=row, remedy="Remove one of them."
-            )
-        rows[cells["number"]] = cells
-    return rows
-
-
-def _line(text: str) -> str:
-    return " ".join(text.split())
+    return read_numbered(path, columns, kind="sheet of paraphrases", remedy=remedy)

@@ -62,7 +62,7 @@ class ParaphraseResult(EvaluationResult):
     outputs: dict[str, list[str]] | None = None  # System → its n outputs
 
     def sheet(self) -> tuple[Sequence[str], Sequence[Sequence[str]], dict[str, list[str]]]:
-        """Sources, references, and outputs of every paraphraser, as `write_sheet` takes them."""
+        """Sources, references, and outputs of every paraphraser, as `write_paraphrase_sheet` takes them."""
         outputs = {name: texts for name, texts in (self.outputs or {}).items() if name not in (COPY, REFERENCE)}
         return self.sources, self.references, outputs
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from paraloom.core.array_types import Floats, Ints
+from paraloom.core.array_types import AnyFloats, Floats, Ints
 from paraloom.core.seeds import generator
 from paraloom.core.stats import Z_95, Estimate
 
@@ -52,9 +52,7 @@ _CHUNK = 100
 _TINY = 1e-12
 
 
-def resampled_pearson(
-    scores: npt.NDArray[Any], similarities: npt.NDArray[Any], resamples: int, seed: int, task: int
-) -> Floats:
+def resampled_pearson(scores: Floats, similarities: AnyFloats, resamples: int, seed: int, task: int) -> Floats:
     """Pearson's r × 100 of pairs drawn with replacement (Efron 1979), the same pairs for every system."""
     rng = generator(seed, task)
     n = len(scores)
@@ -83,7 +81,7 @@ def percentile_interval(resampled: Floats) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def _standardized(rows: npt.NDArray[Any]) -> Floats:
+def _standardized(rows: Floats) -> Floats:
     """Rows with mean 0 and variance 1, as float64; a constant row becomes 0."""
     centered = rows - rows.mean(axis=1, keepdims=True, dtype=np.float64)
     deviations = centered.std(axis=1, keepdims=True)

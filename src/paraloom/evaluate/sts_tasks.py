@@ -181,7 +181,7 @@ def read_task(folder: str | Path, task: STSTask) -> STSPairs:
 _REMEDY = "A row is score<TAB>sentence1<TAB>sentence2, without quoting; the score is a number."
 
 
-def _read_tsv(path: Path) -> Iterator[tuple[int, Any, str, str]]:
+def _read_tsv(path: Path) -> Iterator[tuple[int, str, str, str]]:
     columns = (0, 1, 2)
     width = 3
     for row, line in enumerate(read_raw_lines(path), 1):

@@ -1,12 +1,13 @@
-"""Sheets that people fill in with a spreadsheet: tab-separated, without cells that it would compute."""
+"""Sheets that people fill in with a spreadsheet, and their keys: tab-separated, without cells that it would compute."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 
-from paraloom.core.errors import DataError
+from paraloom.core.errors import ConfigError, DataError
+from paraloom.io.atomic import atomic_write_all
 from paraloom.io.formats.csv import read_rows
 from paraloom.io.quoting import BadRow, quoted_lines
 
@@ -14,7 +15,43 @@ from paraloom.io.quoting import BadRow, quoted_lines
 _FORMULA = tuple("=+-@＝＋－＠−'")
 
 
-def sheet_lines(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
+Row = Sequence[object]
+Numbered = dict[str, dict[str, str]]
+"""Number of a row → its cells by column."""
+
+
+def key_path(sheet: str | Path) -> Path:
+    """Path of the key of a sheet, which says what each of its rows is: next to it, with .key.tsv after its name."""
+    return Path(f"{sheet}.key.tsv")
+
+
+def check_new_sheet(*files: Path | None) -> None:
+    """Refuse to write a sheet where one is, which somebody may have filled in."""
+    for file in files:
+        if file is not None and file.exists():
+            raise ConfigError("the sheet exists already", file=file, remedy="Name another file, or remove it.")
+
+
+def write_sheet(
+    path: str | Path,
+    columns: Sequence[str],
+    rows: Iterable[Row],
+    key: tuple[Sequence[str], Iterable[Row]] | None = None,
+) -> None:
+    """Write a sheet, and its key of columns and rows, both or none."""
+    tables = [(columns, rows), *([] if key is None else [key])]
+    with atomic_write_all([Path(path), key_path(path)][: len(tables)]) as files:
+        for file, table in zip(files, tables, strict=True):
+            with file.open("w", encoding="utf-8", newline="") as stream:
+                stream.writelines(sheet_lines(*table))
+
+
+def one_line(text: str | None) -> str:
+    """The text without line breaks, tabs and repeated spaces."""
+    return " ".join((text or "").split())
+
+
+def sheet_lines(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[str]:
     """Write the lines of a sheet; texts that a spreadsheet would take for a formula are quoted (`quote_formula`)."""
     cells = ([quote_formula(cell) if isinstance(cell, str) else cell for cell in row] for row in rows)
     return quoted_lines(chain([columns], cells), "\t")
@@ -42,6 +79,27 @@ def read_sheet(path: str | Path, columns: Sequence[str], *, kind: str, remedy: s
             padded = [*map(unquote_formula, cells), *[""] * (len(names) - len(cells))]
             sheet.append(dict(zip(names, padded, strict=False)))
     return sheet
+
+
+def read_numbered(path: str | Path, columns: Sequence[str], *, kind: str, remedy: str) -> Numbered:
+    """Read a sheet or a key whose rows have a number each."""
+    rows: Numbered = {}
+    for row, cells in enumerate(read_sheet(path, columns, kind=kind, remedy=remedy), start=2):
+        number = cells["number"]
+        if number in rows:
+            raise DataError(f"number {number} is in two rows", file=path, row=row, remedy="Remove one of them.")
+        rows[number] = cells
+    return rows
+
+
+def check_key(sheet: str | Path, rows: Numbered, key: Mapping[str, object]) -> None:
+    """Refuse a key of another sheet."""
+    if rows.keys() != key.keys():
+        raise DataError(
+            f"the sheet has {len(rows)} rows, its key {len(key)}, or other numbers",
+            file=sheet,
+            remedy="Give the key that was written with the sheet.",
+        )
 
 
 def quote_formula(text: str) -> str:

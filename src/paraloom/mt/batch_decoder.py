@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from math import nan
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paraloom.core.errors import ModelError, RunError
 from paraloom.core.protocols import Variant
@@ -15,6 +15,9 @@ from paraloom.mt.decoding import Beam, Decoding
 from paraloom.mt.engine import by_max_length, guarded, new_engine, seeded_engine
 from paraloom.mt.families.base import Codec
 from paraloom.mt.shortlist import SHORTLIST_FILE
+
+if TYPE_CHECKING:
+    import ctranslate2
 
 GPU_TOKENS = 16_384  # Subwords of all hypotheses that a GPU decodes at a time; fewer after it ran out of memory
 MIN_BATCH_TOKENS = 64  # Below this, halving a batch does not help
@@ -29,9 +32,9 @@ class BatchDecoder:
         self.codec = codec
         self.batch_tokens: int | None = None
         """Subwords at a time at most, since memory was too small for more."""
-        self._engine: Any = None
+        self._engine: ctranslate2.Translator | None = None
 
-    def engine(self) -> Any:
+    def engine(self) -> ctranslate2.Translator:
         """The engine, for decodings that are not random."""
         if self._engine is None:
             self._engine = new_engine(self.folder, self.device)
@@ -119,7 +122,7 @@ class BatchDecoder:
         rows: list[list[str]],
         prefixes: Sequence[list[str]],
         options: dict[str, Any],
-    ) -> list[Any]:
+    ) -> list[ctranslate2.TranslationResult]:
         """Decode rows of tokens; where memory is too small for a batch, with half of it, as often as it takes."""
         forced = list(prefixes) if any(prefixes) else None
         while True:
@@ -128,8 +131,7 @@ class BatchDecoder:
             # Samples need the seed at their start, so a failed attempt must not have used it.
             engine = seeded_engine(self.folder, self.device, seed) if decoding.random else self.engine()
             try:
-                results: list[object] = guarded(engine.translate_batch, rows, forced, **options)
-                return results
+                return guarded(engine.translate_batch, rows, forced, **options)
             except RunError as error:
                 half = options["max_batch_size"] // 2
                 if "out of memory" not in error.what.lower() or half < MIN_BATCH_TOKENS:
@@ -138,7 +140,12 @@ class BatchDecoder:
                 warnings.warn(f"out of memory: decoding continues with batches of {half} subwords", stacklevel=2)
 
     def _variants(
-        self, decoding: Decoding, results: Sequence[Any], prefixes: Sequence[list[str]], seed: int, max_length: int
+        self,
+        decoding: Decoding,
+        results: Sequence[ctranslate2.TranslationResult],
+        prefixes: Sequence[list[str]],
+        seed: int,
+        max_length: int,
     ) -> Iterator[list[Variant]]:
         penalty = decoding.options()["length_penalty"]
         order = generator(seed)

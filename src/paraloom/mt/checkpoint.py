@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from glob import escape
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from paraloom.bundled import BUNDLED, bundled_path
 from paraloom.core.digests import file_digest
@@ -34,6 +34,9 @@ from paraloom.mt.families import checkpoint_family
 from paraloom.mt.model_card import read_card, write_card
 from paraloom.mt.names import SHORT_NAMES, hub_name, is_short_name, pair_of, short_name
 from paraloom.mt.subwords import END, PADDING, SUBWORD_FILES, UNKNOWN
+
+if TYPE_CHECKING:
+    from transformers import MarianMTModel
 
 CHECKPOINT = "huggingface"  # Subfolder of a translator that Paraloom trained, with its Hugging Face checkpoint
 
@@ -129,7 +132,7 @@ def check_precision(precision: str) -> None:
         raise ConfigError(f"unknown precision '{precision}'{nearest(precision, [AUTO, *PRECISIONS])}")
 
 
-def save_checkpoint(model: Any, folder: Path, subwords: Path) -> None:
+def save_checkpoint(model: MarianMTModel, folder: Path, subwords: Path) -> None:
     """Write a MarianMTModel and its subwords as a folder that MarianMTModel and MarianTokenizer load."""
     folder.mkdir(parents=True, exist_ok=True)
     with quiet():

@@ -55,7 +55,7 @@ class Beam:
         _require(self.size >= 1, "size must be at least 1", self)
         _require(1 <= self.nbest <= self.size, "nbest must be between 1 and the size of the beam", self)
 
-    def options(self) -> dict[str, Any]:
+    def options(self) -> dict[str, float]:
         beam = {"beam_size": self.size, "num_hypotheses": self.nbest, "length_penalty": self.length_penalty}
         return beam | _shortlist_options(self.shortlist)
 
@@ -103,7 +103,7 @@ class _ChoiceOfSamples:
         """The decoding that draws the samples."""
         return Nucleus(self.p, self.samples, self.temperature, self.within, self.shortlist)
 
-    def options(self) -> dict[str, Any]:
+    def options(self) -> dict[str, float]:
         """Keyword arguments of ctranslate2's translate_batch that draw the samples."""
         return self.proposal.options()
 
@@ -135,7 +135,7 @@ class Sampling(_Samples):
     samples: int = 0
     length_penalty: float = 1.0
 
-    def options(self) -> dict[str, Any]:
+    def options(self) -> dict[str, float]:
         return _sampling_options(self.nbest, self.temperature, self.shortlist, sampling_topk=0)
 
 
@@ -172,7 +172,7 @@ class TopK(_Samples):
         _require(self.k >= 2, "k must be at least 2 (for greedy decoding write beam:1)", self)
         super().__post_init__()
 
-    def options(self) -> dict[str, Any]:
+    def options(self) -> dict[str, float]:
         return _sampling_options(self.nbest, self.temperature, self.shortlist, sampling_topk=self.k)
 
 
@@ -213,7 +213,7 @@ class Nucleus(_Samples):
         super().__post_init__()
         _require(self.within >= 0 and self.within != 1, "within must be 0 (all tokens) or at least 2", self)
 
-    def options(self) -> dict[str, Any]:
+    def options(self) -> dict[str, float]:
         return _sampling_options(
             self.nbest, self.temperature, self.shortlist, sampling_topk=self.within, sampling_topp=self.p
         )
@@ -398,7 +398,7 @@ def describe_decoding(decoding: Decoding) -> str:
     return ",".join([head, *rest])
 
 
-def _sampling_options(nbest: int, temperature: float, shortlist: int, **limits: float) -> dict[str, object]:
+def _sampling_options(nbest: int, temperature: float, shortlist: int, **limits: float) -> dict[str, float]:
     # With length_penalty 0 the scores of samples are plain log-probabilities.
     return {
         "beam_size": 1,
@@ -410,7 +410,7 @@ def _sampling_options(nbest: int, temperature: float, shortlist: int, **limits: 
     }
 
 
-def _shortlist_options(shortlist: int) -> dict[str, object]:
+def _shortlist_options(shortlist: int) -> dict[str, float]:
     if shortlist not in (0, 1):
         raise ConfigError(f"shortlist must be 0 or 1, got {shortlist}")
     return {"use_vmap": True} if shortlist else {}

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from difflib import get_close_matches
 from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from paraloom.core.digests import file_digest
 from paraloom.core.errors import MissingExtraError, ModelError, ParaloomError
@@ -23,6 +23,10 @@ from paraloom.core.remote_files import cache_folder
 from paraloom.io.atomic import disk_full_as_error
 from paraloom.mt.families import checkpoint_family
 from paraloom.mt.names import short_name
+
+if TYPE_CHECKING:
+    from huggingface_hub import HfApi
+    from huggingface_hub.hf_api import RepoSibling
 
 WEIGHTS = ("model.safetensors", "model.safetensors.index.json")
 PICKLES = ("pytorch_model.bin", "pytorch_model.bin.index.json")  # Weights that Python's pickle wrote
@@ -120,9 +124,9 @@ def check_weights(checkpoint: str | Path, names: Sequence[str]) -> None:
     )
 
 
-def files_on_hub(hub: Any, name: str, revision: str | None) -> dict[str, Any]:
+def files_on_hub(hub: HfApi, name: str, revision: str | None) -> dict[str, RepoSibling]:
     """The files of a model on the hub, with the size and digest of each; both become names of files here."""
-    siblings = hub.model_info(name, revision=revision, files_metadata=True).siblings
+    siblings = hub.model_info(name, revision=revision, files_metadata=True).siblings or ()
     for file in siblings:
         path = PurePosixPath(file.rfilename)
         if path.is_absolute() or ".." in path.parts or "\\" in file.rfilename:
@@ -133,44 +137,51 @@ def files_on_hub(hub: Any, name: str, revision: str | None) -> dict[str, Any]:
 
 
 def _fetched(
-    hub: Any, name: str, revision: str | None, files: Mapping[str, Any], patterns: Sequence[str], converted: int = 0
+    hub: HfApi,
+    name: str,
+    revision: str | None,
+    files: Mapping[str, RepoSibling],
+    patterns: Sequence[str],
+    converted: int = 0,
 ) -> Path:
     """Download the files that match, if there is room for them and for what is converted, and check their bytes."""
     import huggingface_hub
 
     chosen = [file for path, file in files.items() if any(fnmatch(path, pattern) for pattern in patterns)]
     blobs = Path(huggingface_hub.constants.HF_HUB_CACHE) / f"models--{name.replace('/', '--')}" / "blobs"
-    missing = [file for file in chosen if file.lfs is not None and not (blobs / file.lfs.sha256).exists()]
-    needed = sum(file.size for file in missing) - sum(path.stat().st_size for path in blobs.glob("*.part"))
+    large = {blobs / file.lfs.sha256: file for file in chosen if file.lfs is not None}
+    missing = {blob: file for blob, file in large.items() if not blob.exists()}
+    needed = sum(file.size or 0 for file in missing.values())
+    needed -= sum(path.stat().st_size for path in blobs.glob("*.part"))
     if missing:
         both = _device(blobs) == _device(cache_folder())
         check_space("the download takes", needed + (converted if both else 0), blobs, "HF_HOME")
-    for file in missing:
-        _resume(hub, name, revision, file, blobs)
+    for blob, file in missing.items():
+        _resume(hub, name, revision, file, blob)
     folder = Path(hub.snapshot_download(name, revision=revision, allow_patterns=list(patterns)))
     for file in chosen:
         _check_bytes(folder / file.rfilename, file)
     return folder
 
 
-def _resume(hub: Any, name: str, revision: str | None, file: Any, blobs: Path) -> None:
+def _resume(hub: HfApi, name: str, revision: str | None, file: RepoSibling, blob: Path) -> None:
     """Download a large file into the hub's cache from where an earlier call broke off; its client cannot."""
     from huggingface_hub import hf_hub_url
     from huggingface_hub.file_download import http_get
     from huggingface_hub.utils import build_hf_headers
 
-    blobs.mkdir(parents=True, exist_ok=True)
-    with (part := blobs / f"{file.lfs.sha256}.part").open("ab") as stream:
+    blob.parent.mkdir(parents=True, exist_ok=True)
+    with (part := blob.with_name(f"{blob.name}.part")).open("ab") as stream:
         fcntl.flock(stream, fcntl.LOCK_EX)
-        if (blobs / file.lfs.sha256).exists():  # another process was faster, or another file has the same bytes
+        if blob.exists():  # another process was faster, or another file has the same bytes
             part.unlink(missing_ok=True)
             return
         url = hf_hub_url(name, file.rfilename, revision=revision, endpoint=hub.endpoint)
         http_get(url, stream, resume_size=part.stat().st_size, headers=build_hf_headers(), expected_size=file.size)
-        part.replace(blobs / file.lfs.sha256)
+        part.replace(blob)
 
 
-def _check_bytes(path: Path, file: Any) -> None:
+def _check_bytes(path: Path, file: RepoSibling) -> None:
     """Compare a file with its digest on the hub: SHA-256 of large ones, git's of small ones."""
     if file.lfs is not None:
         intact = file_digest(path) == file.lfs.sha256
@@ -193,7 +204,7 @@ def _device(folder: Path) -> int:
     return folder.stat().st_dev
 
 
-def _converted_branch(hub: Any, name: str) -> str | None:
+def _converted_branch(hub: HfApi, name: str) -> str | None:
     """The branch with the safetensors that the hub's service made of a model; None if there is none."""
     for discussion in hub.get_repo_discussions(name, author=_CONVERTER, discussion_type="pull_request"):
         if discussion.author == _CONVERTER and discussion.status in ("open", "merged"):
@@ -202,7 +213,7 @@ def _converted_branch(hub: Any, name: str) -> str | None:
 
 
 @contextmanager
-def _download_errors(name: str, hub: Any) -> Iterator[None]:
+def _download_errors(name: str, hub: HfApi) -> Iterator[None]:
     from huggingface_hub.errors import RepositoryNotFoundError
 
     try:
@@ -224,7 +235,7 @@ def _download_errors(name: str, hub: Any) -> Iterator[None]:
         ) from error
 
 
-def _similar(hub: Any, name: str) -> str:
+def _similar(hub: HfApi, name: str) -> str:
     """The names of the hub that are nearest to one that it does not have, to append to a message."""
     owner, _, model = name.partition("/")
     close: list[str] = []

@@ -164,7 +164,13 @@ class EndpointBatch:
         note_failure(self.store, self._name(row), self.config, str(bad[0].reason), problem, remedy)
 
     async def _choices(
-        self, payload: Mapping[str, object], count: int, row: int, attempt: int, *, accept: Any = None
+        self,
+        payload: Mapping[str, object],
+        count: int,
+        row: int,
+        attempt: int,
+        *,
+        accept: Callable[[Choice], list[str] | None] | None = None,
     ) -> list[Choice]:
         """Choices that answer one prompt, by one request if the server can, else by one for each."""
         whole = self.known.n or count == 1

@@ -9,13 +9,13 @@ import math
 import os
 import random
 import tempfile
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
@@ -26,6 +26,9 @@ from paraloom.core.secrets import redacted
 from paraloom.core.version import __version__
 from paraloom.mt.answer_store import AnswerStore
 from paraloom.mt.endpoint_config import KEYS, EndpointConfig, api_key
+
+if TYPE_CHECKING:
+    from httpx import AsyncHTTPTransport
 
 httpx = OptionalModule("httpx", "a translator behind an HTTP endpoint", "endpoint")
 
@@ -72,12 +75,12 @@ class EndpointClient:
     """Sends requests from one event loop, keeps their answers, and answers what was asked before without a request."""
 
     def __init__(
-        self, config: EndpointConfig, store: AnswerStore, *, sleep: Callable[[float], Any] = asyncio.sleep
+        self, config: EndpointConfig, store: AnswerStore, *, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     ) -> None:
         self.config, self._url = config, config.request_url
         self.store = store
         self._sleep = sleep
-        self._transport: Any = None
+        self._transport: AsyncHTTPTransport | None = None
         self._seconds = {
             "connect": min(_CONNECT_SECONDS, config.timeout),
             **dict.fromkeys(("read", "write", "pool"), config.timeout),
@@ -252,7 +255,7 @@ class EndpointClient:
         )
 
 
-def _open_transport(config: EndpointConfig) -> Any:
+def _open_transport(config: EndpointConfig) -> AsyncHTTPTransport:
     """Connections that are kept, by the proxy that the environment names, if any."""
     parts = urlsplit(config.request_url)
     proxies = {} if proxy_bypass(parts.netloc) else getproxies()

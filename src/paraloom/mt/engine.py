@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from paraloom.core.devices import parse_device, worker_number
 from paraloom.core.errors import ModelError, RunError
@@ -16,13 +16,18 @@ from paraloom.mt.families.base import VOCABULARIES
 from paraloom.mt.families.marian import SUBWORD_MODELS
 from paraloom.mt.subwords import END, UNKNOWN
 
+if TYPE_CHECKING:
+    import ctranslate2
+
 ENGINE_FILES = ("model.bin", "config.json")
 """Files of every translator folder, besides a vocabulary and the files of its tokenizer."""
 
+_Arguments = ParamSpec("_Arguments")
+_Result = TypeVar("_Result")
 _seeding = threading.Lock()
 
 
-def new_engine(folder: Path, device: str) -> Any:
+def new_engine(folder: Path, device: str) -> ctranslate2.Translator:
     """Load a ctranslate2.Translator that uses one thread."""
     import ctranslate2
 
@@ -41,7 +46,7 @@ def new_engine(folder: Path, device: str) -> Any:
         ) from None
 
 
-def seeded_engine(folder: Path, device: str, seed: int) -> Any:
+def seeded_engine(folder: Path, device: str, seed: int) -> ctranslate2.Translator:
     """Load an engine whose random draws follow from a seed."""
     # An engine reads the seed only once: its thread makes its generator at the first random draw. So each seed gets
     # a new engine, and makes that first draw here, where no other thread can change the seed.
@@ -75,7 +80,7 @@ def check_folder(folder: Path) -> None:
         raise ModelError("config.json is not valid JSON", file=folder, remedy=remedy) from None
 
 
-def guarded(call: Any, *arguments: Any, **options: Any) -> Any:
+def guarded(call: Callable[_Arguments, _Result], *arguments: _Arguments.args, **options: _Arguments.kwargs) -> _Result:
     """Call a function of CTranslate2; its errors become a RunError."""
     try:
         return call(*arguments, **options)

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
@@ -19,6 +19,9 @@ from torch.nn import functional
 from paraloom.core.errors import ModelError
 from paraloom.core.hub import quiet
 from paraloom.mt.config import TranslatorConfig
+
+if TYPE_CHECKING:
+    from transformers import MarianConfig
 
 EMBEDDING = "model.shared.weight"  # Name of the embedding matrix, which encoder, decoder and softmax share
 
@@ -64,7 +67,7 @@ def new_model(config: TranslatorConfig, vocab_size: int, seed: int) -> Any:
     return model
 
 
-def sizes_of(config: Any) -> dict[str, Any]:
+def sizes_of(config: MarianConfig) -> dict[str, Any]:
     """The sizes in a MarianConfig by their names in a TranslatorConfig."""
     return {
         "vocab_size": config.vocab_size - 1,
@@ -111,7 +114,7 @@ class Shape:
     scale_embedding: bool = True
 
     @classmethod
-    def from_config(cls, config: Any) -> Shape:
+    def from_config(cls, config: MarianConfig) -> Shape:
         return cls(
             config.d_model,
             config.encoder_attention_heads,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -67,12 +67,17 @@ def _noisy(
     # Only where both sides end with a mark: a question that loses it in one language alone is a wrong pair.
     if unpunctuated and _FINAL.search(source) and _FINAL.search(target):
         source, target = (_FINAL.sub("", side).rstrip() or side for side in (source, target))
-    sides = [side.split(" ") for side in (source, target)]
     if titlecase:
-        sides = [[word if word in special else word[:1].title() + word[1:] for word in words] for words in sides]
+        source, target = (
+            _recased(side, special, lambda word: word[:1].title() + word[1:]) for side in (source, target)
+        )
     if uppercase:
-        sides = [[word if word in special else word.upper() for word in words] for words in sides]
-    return " ".join(sides[0]), " ".join(sides[1])
+        source, target = (_recased(side, special, str.upper) for side in (source, target))
+    return source, target
+
+
+def _recased(text: str, special: frozenset[str], recase: Callable[[str], str]) -> str:
+    return " ".join(word if word in special else recase(word) for word in text.split(" "))
 
 
 def _mistyped(text: str, special: frozenset[str], random: np.random.Generator) -> str:

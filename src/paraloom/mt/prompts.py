@@ -72,20 +72,25 @@ def find_prompt(prompt: str, source: str | None, target: str | None, *, plain: b
             remedy="Name one of them, or write a text with {text} in it.",
         )
     template = PROMPTS.get(prompt, prompt)
+    fields = _checked_fields(template)
+    values = {"text": "{text}"}
+    for side, language in (("source", source), ("target", target)):
+        if fields.isdisjoint((side, f"{side}_code")):
+            continue
+        if not language:
+            raise ConfigError(f"the prompt names the {side} language", remedy=f"Give '{_key(side)}', such as de.")
+        values[side], values[f"{side}_code"] = _name_and_code(language, side)
+    return _fill(template, values)
+
+
+def _checked_fields(template: str) -> set[str]:
     fields = _fields(template)
     for field in fields:
         if field not in _FIELDS:
             raise ConfigError(f"unknown field '{{{field}}}' of a prompt{nearest(field, _FIELDS)}")
     if "text" not in fields:
         raise ConfigError("the prompt has no {text}", remedy="Write {text} where the sentence goes.")
-    for side, language in (("source", source), ("target", target)):
-        if not language and {side, f"{side}_code"} & set(fields):
-            raise ConfigError(f"the prompt names the {side} language", remedy=f"Give '{_key(side)}', such as de.")
-    values = {"text": "{text}"}
-    for side, language in (("source", source), ("target", target)):
-        if language and {side, f"{side}_code"} & set(fields):
-            values[side], values[f"{side}_code"] = _name_and_code(language, side)
-    return _fill(template, values)
+    return set(fields)
 
 
 def prompt_for(template: str, text: str) -> str:

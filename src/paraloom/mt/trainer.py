@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -35,6 +35,9 @@ from paraloom.mt.network import (
 )
 from paraloom.mt.schedule import Batch, perplexity, rate_factor, sorted_parts
 from paraloom.mt.training_state import load_state, save_state
+
+if TYPE_CHECKING:
+    from transformers import MarianMTModel
 
 ADAM_BETAS = (0.9, 0.98)
 
@@ -181,7 +184,7 @@ class Trainer:
         self._loss_sum, self._loss_count, self._probe_loss, self._probe_count = 0.0, 0, 0.0, 0
         return point
 
-    def model(self) -> Any:
+    def model(self) -> MarianMTModel:
         """The MarianMTModel with the averaged weights that `evaluate` kept."""
         own = dict(self._model.named_parameters())
         with torch.no_grad():

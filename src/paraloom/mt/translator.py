@@ -324,8 +324,10 @@ class Translator:
             ['Good morning']
         """
         if isinstance(sentences, str):
-            options: dict[str, Any] = {"decode": decode, "seed": seed, "batch_tokens": batch_tokens}
-            return self.translate([sentences], prefixes=prefixes, **options)[0]
+            (variants,) = self.translate(
+                [sentences], decode=decode, seed=seed, batch_tokens=batch_tokens, prefixes=prefixes
+            )
+            return variants
         decoding = self.decoding if decode is None else as_decoding(decode)
         texts: list[str] = normalize(as_texts(sentences)).to_pylist()
         beginnings = self._beginnings(prefixes, len(texts))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
@@ -12,11 +13,9 @@ import pyarrow as pa
 
 from paraloom.core.errors import DataError
 from paraloom.core.seeds import generator
-from paraloom.io.atomic import atomic_write
-from paraloom.io.quoting import quoted_lines
-from paraloom.io.sheets import read_sheet, sheet_lines
+from paraloom.core.stats import cohen_kappa
+from paraloom.io.sheets import Numbered, check_key, key_path, one_line, read_numbered, write_sheet
 from paraloom.pairs.filtering.cuts import sort_keys
-from paraloom.pairs.filtering.judgments import one_line
 
 RANGES = ((-0.1, 0.2), (0.2, 0.4), (0.4, 0.6), (0.6, 0.8), (0.8, 1.0))
 """PNMT's ranges of the paraphrase score, without the lower bound, with the upper one."""
@@ -72,28 +71,28 @@ def sample_ranges(
     ]
 
 
-def write_sheet(samples: Sequence[RangeSample], sheet: Path, *, seed: int = 1) -> Path:
+def write_rating_sheet(samples: Sequence[RangeSample], sheet: Path, *, seed: int = 1) -> Path:
     """Write a sheet of pairs in random order for a rater to label, and a key that says what each pair is.
 
     The sheet (tab-separated) shows neither score nor range, so that they cannot influence the rater. Give each rater a
-    copy of the sheet, and keep the key. Texts that a spreadsheet would take for a formula are quoted.
+    copy of the sheet, and keep the key.
     """
     rows = [(sample, row) for sample in samples for row in sample.rows]
     order = generator(seed).permutation(len(rows))
-    key = sheet.with_name(f"{sheet.name}.key.tsv")
-    facts: list[Sequence[object]] = [KEY_COLUMNS]
+    facts: list[Sequence[object]] = []
     texts: list[Sequence[object]] = []
     for number, index in enumerate(order, start=1):
         sample, row = rows[index]
-        overlap = row.get("trigram_overlap")
-        overlap = "" if overlap is None else f"{overlap:.6g}"
-        span = f"({sample.low:g}, {sample.high:g}]"
-        facts.append([number, span, f"{row['score']:.6g}", overlap, sample.in_range])
+        figures = [_rounded(row.get(name)) for name in ("score", "trigram_overlap")]
+        facts.append([number, f"({sample.low:g}, {sample.high:g}]", *figures, sample.in_range])
         texts.append([number, *(one_line(row[side]) for side in ("src", "tgt")), "", ""])
-    for path, lines in ((key, quoted_lines(facts, "\t")), (sheet, sheet_lines(SHEET_COLUMNS, texts))):
-        with atomic_write(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as stream:
-            stream.writelines(lines)
-    return key
+    write_sheet(sheet, SHEET_COLUMNS, texts, key=(KEY_COLUMNS, facts))
+    return key_path(sheet)
+
+
+def _rounded(figure: float | None) -> Decimal | None:
+    """Six digits; a number, which a sheet does not quote as it does texts with a sign."""
+    return None if figure is None else Decimal(f"{figure:.6g}")
 
 
 def summarize_ratings(sheets: Sequence[Path], key: Path) -> dict[str, Any]:
@@ -103,8 +102,8 @@ def summarize_ratings(sheets: Sequence[Path], key: Path) -> dict[str, Any]:
         sheets: Labeled sheets, one per annotator.
         key: The key that was written with the sheet.
     """
-    facts = {row["number"]: row for row in _read(key, KEY_COLUMNS)}
-    labels = [_read_labels(sheet, set(facts)) for sheet in sheets]
+    facts = _read(key, KEY_COLUMNS)
+    labels = [_read_labels(sheet, facts) for sheet in sheets]
     rows = []
     spans = dict.fromkeys(row["range"] for row in facts.values())
     for span in sorted(spans, key=lambda span: _lower_bound(span, key)):
@@ -136,10 +135,11 @@ def _agreement(labels: Sequence[Labels], kind: str, numbers: Collection[str]) ->
     return None if kappa is None else round(kappa, 4)
 
 
-def _read_labels(sheet: Path, numbers: set[str]) -> Labels:
+def _read_labels(sheet: Path, facts: Numbered) -> Labels:
     labels: Labels = {}
-    for line, row in enumerate(_read(sheet, SHEET_COLUMNS), start=2):
-        labels[row["number"]] = {}
+    rows = _read(sheet, SHEET_COLUMNS)
+    for line, (number, row) in enumerate(rows.items(), start=2):
+        labels[number] = {}
         for kind, values in LABELS.items():
             if row[kind].strip() not in map(str, values):
                 raise DataError(
@@ -147,31 +147,14 @@ def _read_labels(sheet: Path, numbers: set[str]) -> Labels:
                     file=sheet,
                     remedy="Label all pairs of the sheet.",
                 )
-            labels[row["number"]][kind] = int(row[kind])
-    if set(labels) != numbers:
-        raise DataError(
-            f"the sheet and the key do not match: {len(labels)} pairs and {len(numbers)} pairs",
-            file=sheet,
-            remedy="Give the key that was written with the sheet.",
-        )
+            labels[number][kind] = int(row[kind])
+    check_key(sheet, rows, facts)
     return labels
 
 
-def cohen_kappa(first: Sequence[object], second: Sequence[object]) -> float | None:
-    """Cohen's kappa of two raters: the agreement beyond chance, as a share of what chance leaves."""
-    n = len(first)
-    if n == 0:
-        return None
-    observed = sum(a == b for a, b in zip(first, second, strict=True)) / n
-    expected = sum(sum(a == value for a in first) * sum(b == value for b in second) for value in {*first, *second}) / (
-        n * n
-    )
-    return None if expected == 1 else (observed - expected) / (1 - expected)
-
-
-def _read(path: Path, columns: Sequence[str]) -> list[dict[str, str]]:
+def _read(path: Path, columns: Sequence[str]) -> Numbered:
     remedy = "Give a file that `paraloom research judge sample` wrote."
-    return read_sheet(path, columns, kind="sheet of pairs", remedy=remedy)
+    return read_numbered(path, columns, kind="sheet of pairs", remedy=remedy)
 
 
 Number = TypeVar("Number", int, float)

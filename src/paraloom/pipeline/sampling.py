@@ -13,7 +13,7 @@ import pyarrow as pa
 from paraloom.core.errors import DataError
 from paraloom.core.progress import progress
 from paraloom.core.seeds import derive_seed
-from paraloom.core.stage import BATCH_ROWS, Fit, Map, Source, StageContext
+from paraloom.core.stage import BATCH_ROWS, Fit, Map, Source, Stage, StageContext
 from paraloom.io import Corpus
 from paraloom.pipeline.definition import Definition, Step, detached
 
@@ -163,7 +163,7 @@ def _shares(steps: Sequence[Step], samples: Mapping[str, InputSample]) -> dict[s
     return shares
 
 
-def _smaller(step: Step, share: float, num_steps: int) -> Any:
+def _smaller(step: Step, share: float, num_steps: int) -> Stage:
     stage, names = step.stage, {f.name for f in fields(step.stage)}
     if isinstance(stage, Fit) and "answers" in names:
         # The answers to each sample are counted by themselves, and what is kept of earlier runs is not asked again.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -97,8 +97,8 @@ class ReadPairs(Source):
         """All pairs in order; rejected rows follow the batch that they were in."""
         rejected: list[tuple[int, str, str]] = []
 
-        def reject(*row: Any) -> None:
-            rejected.append(row)
+        def reject(row: int, reason: str, text: str) -> None:
+            rejected.append((row, reason, text))
 
         for batch in read_pairs(
             str(self.source),

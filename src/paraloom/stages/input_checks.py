@@ -190,11 +190,7 @@ def check_scored_languages(
     seed: int = 0,
 ) -> Mapping[str, Json]:
     """Warn if pairs that are to be scored are in other languages than the models, whose languages are by name."""
-    from paraloom.text.function_words import sample_language
-
-    columns = [name for name in ("src", "tgt", "pivot") if name in corpus.schema.names]
-    sample = read_sample(corpus, columns, "pair_id" if "pair_id" in corpus.schema.names else "src", seed)
-    identified = {name: sample_language(sample.columns[name]).language for name in columns}
+    identified = _identified(corpus, "pair_id" if "pair_id" in corpus.schema.names else "src", seed)
     if (languages or {}).get(PARAPHRASE_MODEL):
         _refuse_bitext(identified, "p_paraphrase, by which presets select, is")
     models = {"translator": translator, "reverse translator": reverse_translator}
@@ -215,11 +211,16 @@ def check_scored_languages(
 
 def check_paraphrases(corpus: CorpusReader, seed: int, use: str = "these tables are") -> None:
     """Check that both sides of pairs are in one language, as far as languages can be identified."""
+    _refuse_bitext(_identified(corpus, "src", seed), use)
+
+
+def _identified(corpus: CorpusReader, ids: str, seed: int) -> dict[str, str | None]:
+    """The language of each side of pairs, and of the pivot if there is one, by a sample."""
     from paraloom.text.function_words import sample_language
 
     columns = [name for name in ("src", "tgt", "pivot") if name in corpus.schema.names]
-    sample = read_sample(corpus, columns, columns[0], seed)
-    _refuse_bitext({name: sample_language(sample.columns[name]).language for name in columns}, use)
+    sample = read_sample(corpus, columns, ids, seed)
+    return {name: sample_language(sample.columns[name]).language for name in columns}
 
 
 def warn_of_bitext(corpus: CorpusReader, seed: int) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -125,7 +125,7 @@ def word_vectors(encoder: str | Path) -> tuple[list[str], npt.NDArray[np.float32
     return list(parts["word"].vocabulary.entries), np.asarray(parts["word"].vectors, np.float32)
 
 
-def _accuracy(parser: Any, trees: Sequence[Tree]) -> dict[str, Json]:
+def _accuracy(parser: SpanParser, trees: Sequence[Tree]) -> dict[str, Json]:
     parsed = parser.parse_tokens([tree.leaves() for tree in trees])
     pairs = list(zip(parsed, [tree.pformat(margin=2**31) for tree in trees], strict=True))
     return {

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING
 
 from paraloom.core.errors import MissingExtraError
+
+if TYPE_CHECKING:
+    from nltk.tokenize import NLTKWordTokenizer
 
 _BRACKETS = str.maketrans({"(": "-LRB-", ")": "-RRB-", "[": "-LSB-", "]": "-RSB-", "{": "-LCB-", "}": "-RCB-"})
 
@@ -22,7 +25,7 @@ def without_brackets(word: str) -> str:
 
 
 @cache
-def _tokenizer() -> Any:
+def _tokenizer() -> NLTKWordTokenizer:
     try:
         from nltk.tokenize import NLTKWordTokenizer
     except ImportError:

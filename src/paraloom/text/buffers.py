@@ -17,7 +17,7 @@ Texts: TypeAlias = Sequence[str] | pa.Array | pa.ChunkedArray
 """n texts: a sequence of strings or an Arrow array of them, in which null counts as an empty text."""
 
 
-_MANY = 100_000
+_MANY = 250_000  # Texts for which importing pandas takes longer than copying them here
 
 
 def string_array(texts: Texts) -> pa.Array:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     import torch
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 METRICS = ("comet", "metricx")  # Names of the metrics: `score --with NAME:FOLDER`
 
@@ -48,8 +49,8 @@ class Comet:
 
     kind: str
     hparams: dict[str, Any]
-    encoder: Any
-    tokenizer: Any
+    encoder: PreTrainedModel
+    tokenizer: PreTrainedTokenizerBase
     weights: dict[str, torch.Tensor]
     digest: str
 
@@ -190,8 +191,8 @@ class Comet:
 class MetricX:
     """MetricX-24 without references (Juraska et al. 2024): an mT5 whose logit of one token is the error."""
 
-    network: Any
-    tokenizer: Any
+    network: PreTrainedModel
+    tokenizer: PreTrainedTokenizerBase
     digest: str
     needs_reference: bool = False
 

@@ -63,16 +63,7 @@ def shared_ngrams(prefixes: Ids, offsets: Ints, left: Ints, right: Ints, max_ord
             end += 1
         begin, size = offsets[left[first]], offsets[left[first] + 1] - offsets[left[first]]
         bits = _bits(size * max_order)
-        keys[: 1 << bits] = EMPTY_SLOT
-        power = np.uint64(1)
-        for order in range(1, max_order + 1):
-            power *= _BASE
-            for k in range(begin, begin + size - order + 1):
-                key = _key(prefixes, k, order, power)
-                slot = _slot(keys, key, bits)
-                if keys[slot] == EMPTY_SLOT:
-                    keys[slot], counts[slot] = key, 0
-                counts[slot] += 1
+        _count_ngrams(prefixes, begin, begin + size, max_order, bits, keys, counts)
         for pair in range(first, end):
             begin, size = offsets[right[pair]], offsets[right[pair] + 1] - offsets[right[pair]]
             within[:size] = True
@@ -100,6 +91,21 @@ def shared_ngrams(prefixes: Ids, offsets: Ints, left: Ints, right: Ints, max_ord
                 counts[taken[i]] += 1
         first = end
     return shared
+
+
+@kernel
+def _count_ngrams(prefixes: Ids, begin: Int, end: Int, max_order: int, bits: int, keys: Ids, counts: Counts) -> None:
+    """Fill a hash table with the n-grams of a list."""
+    keys[: 1 << bits] = EMPTY_SLOT
+    power = np.uint64(1)
+    for order in range(1, max_order + 1):
+        power *= _BASE
+        for k in range(begin, end - order + 1):
+            key = _key(prefixes, k, order, power)
+            slot = _slot(keys, key, bits)
+            if keys[slot] == EMPTY_SLOT:
+                keys[slot], counts[slot] = key, 0
+            counts[slot] += 1
 
 
 @kernel

@@ -99,7 +99,9 @@ def token_strings(texts: Texts, *, lower: bool = True, punctuation: bool = True)
     spans = token_spans(texts, lower=lower, punctuation=punctuation)
     copied, bounds = kernels.copy_spans(spans.data, spans.starts, spans.ends)
     flat = pa.LargeStringArray.from_buffers(len(spans.starts), pa.py_buffer(bounds), pa.py_buffer(copied))
-    return pa.LargeListArray.from_arrays(pa.array(spans.offsets), flat)
+    # From a buffer: `pa.array` of an array of NumPy imports pandas where it is installed.
+    kind, buffers = pa.large_list(pa.large_string()), [None, pa.py_buffer(spans.offsets)]
+    return pa.LargeListArray.from_buffers(kind, len(spans.offsets) - 1, buffers, children=[flat])
 
 
 def words(text: str, *, lower: bool = True, punctuation: bool = True) -> list[str]:

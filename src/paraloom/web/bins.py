@@ -6,13 +6,13 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 from markupsafe import Markup
 
+from paraloom.core.array_types import AnyFloats
 from paraloom.web.charts import histogram
 from paraloom.web.dataset import Dataset, Mask
 from paraloom.web.state import identifier
@@ -65,7 +65,7 @@ def find_bins(dataset: Dataset, column: str) -> Bins | None:
     return Bins(column, edges, bins)
 
 
-def round_edges(values: npt.NDArray[Any], whole: bool) -> tuple[float, ...]:
+def round_edges(values: AnyFloats, whole: bool) -> tuple[float, ...]:
     """Round edges of at most 28 bins over the range of values, without the outermost half percent on either side."""
     low, high = (
         (float(bound) for bound in np.quantile(values, _RANGE))

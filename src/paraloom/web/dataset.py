@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paraloom.core.array_types import AnyFloats
 from paraloom.core.errors import DataError
 from paraloom.core.progress import progress
 from paraloom.core.schema import signature_of
@@ -139,7 +140,7 @@ class Dataset:
         if pending:
             yield pa.Table.from_batches(pending, schema)
 
-    def values(self, name: str) -> npt.NDArray[Any]:
+    def values(self, name: str) -> AnyFloats:
         """A column of numbers of the sample as floats `(n,)`, NaN where it is undefined."""
         return self._once("values", name, lambda: floats(self.sample.column(name)))
 
@@ -224,10 +225,10 @@ class Dataset:
             self.rejected.append((row, reason))
 
 
-def floats(column: pa.ChunkedArray) -> npt.NDArray[Any]:
+def floats(column: pa.ChunkedArray) -> AnyFloats:
     """Numbers as floats `(n,)`, NaN where they are undefined; float32 where the column is."""
     kind = pa.float32() if column.type == pa.float32() else pa.float64()
-    values: npt.NDArray[Any] = column.cast(kind, safe=False).to_numpy()
+    values: AnyFloats = column.cast(kind, safe=False).to_numpy()
     return values
 
 

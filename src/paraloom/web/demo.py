@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
-from typing import Any
 
 from markupsafe import Markup
 
@@ -18,10 +17,13 @@ from paraloom import bundled
 from paraloom.api.paraphrase_sources import RoundTripParaphraser, as_paraphraser, open_selector
 from paraloom.api.paraphrasers import Paraphraser
 from paraloom.bundled import SAMPLE
+from paraloom.core.array_types import Float32s
 from paraloom.core.errors import DataError, ParaloomError
+from paraloom.core.protocols import ParaphraseLike
 from paraloom.embed.encoder import Encoder
 from paraloom.embed.search import search
 from paraloom.io import read_lines, read_pairs
+from paraloom.paraphrasing.selection import ParaphraseSelector
 from paraloom.web.app import Answer, is_static, static_file
 from paraloom.web.samples import differences
 from paraloom.web.server import ExploreServer, start_server
@@ -121,11 +123,11 @@ class Demo:
         return named or [(name, " ".join(re.findall(r"[^()\s]+", name))) for name in known[:_MOST_CHIPS]]
 
     @cached_property
-    def _paraphraser(self) -> Any:
+    def _paraphraser(self) -> Paraphraser:
         return Paraphraser.load(self._paraphraser_name)
 
     @cached_property
-    def _selector(self) -> Any:
+    def _selector(self) -> ParaphraseSelector:
         return open_selector(encoder=self._encoder_name, judge=None, language="en")
 
     @cached_property
@@ -133,11 +135,11 @@ class Demo:
         return RoundTripParaphraser.load("en-de", "de-en")
 
     @cached_property
-    def _encoder(self) -> Any:
+    def _encoder(self) -> Encoder:
         return Encoder.load(self._encoder_name)
 
     @cached_property
-    def _corpus(self) -> tuple[list[str], Any]:
+    def _corpus(self) -> tuple[list[str], Float32s]:
         if self._sentences is None:
             sample = Path(bundled.__file__).parent / SAMPLE.name
             batches = read_pairs(str(sample), src_column="de", tgt_column="en")
@@ -161,7 +163,7 @@ class Demo:
     def _translate(self, text: str, template: str) -> tuple[str, list[BoxResult]]:
         return self._selected(text, self._round_trip.paraphrase([text], n=_SHOWN))
 
-    def _selected(self, text: str, groups: Any) -> tuple[str, list[BoxResult]]:
+    def _selected(self, text: str, groups: Sequence[Sequence[ParaphraseLike]]) -> tuple[str, list[BoxResult]]:
         """What the selection keeps, then what it drops, with the reasons."""
         selection = self._selector.select([text], groups, _SHOWN)
         (kept,) = selection.kept

@@ -8,7 +8,7 @@ import pyarrow as pa
 from markupsafe import Markup
 
 from paraloom.core.errors import ConfigError
-from paraloom.pairs.annotation import RANGES, sample_ranges, write_sheet
+from paraloom.pairs.annotation import RANGES, sample_ranges, write_rating_sheet
 from paraloom.pairs.filtering.judgments import RIGHT
 from paraloom.web.dataset import Dataset
 from paraloom.web.formatting import label
@@ -115,7 +115,7 @@ def draw_sheet(judging: Judging, dataset: Dataset, state: ViewState) -> View:
             samples = [sample for sample in samples if sample.rows]
             if not samples:
                 raise ConfigError(f"column '{by}' has no values", remedy="Choose another column.")
-            write_sheet(samples, judging.sheet)
+            write_rating_sheet(samples, judging.sheet)
     return View(location=state.url("/judge"))
 
 

@@ -13,9 +13,10 @@ from itertools import combinations
 from pathlib import Path
 
 from paraloom.core.errors import ConfigError, DataError, RunError
-from paraloom.io.atomic import atomic_write, try_lock, unwritable_as_error
-from paraloom.io.sheets import read_sheet, sheet_lines
-from paraloom.pairs.annotation import LABELS, SHEET_COLUMNS, cohen_kappa
+from paraloom.core.stats import cohen_kappa
+from paraloom.io.atomic import try_lock, unwritable_as_error
+from paraloom.io.sheets import key_path, read_sheet, write_sheet
+from paraloom.pairs.annotation import LABELS, SHEET_COLUMNS
 from paraloom.pairs.filtering import judgments
 
 MEANINGS: dict[str, dict[int, str]] = {
@@ -108,7 +109,7 @@ class RaterSheet:
             if not known or not (value is None or value in MEANINGS[kind]):
                 raise ConfigError(f"unknown label '{value}' of '{kind[:20]}' for pair {index + 1}")
             self.rows[index][kind] = "" if value is None else str(value)
-            _write(self.path, self._columns, self.rows)
+            write_sheet(self.path, self._columns, [[row[name] for name in self._columns] for row in self.rows])
 
 
 class Judging:
@@ -116,7 +117,7 @@ class Judging:
 
     def __init__(self, sheet: Path) -> None:
         self.sheet = sheet
-        self.key = sheet.with_name(f"{sheet.name}.key.tsv")
+        self.key = key_path(sheet)
 
     @property
     def exists(self) -> bool:
@@ -190,8 +191,3 @@ def read_pairs_to_label(path: Path) -> list[dict[str, str]]:
     if missing:
         raise DataError(f"not a sheet of pairs: column '{missing[0]}' not found", file=path, remedy=remedy)
     return rows
-
-
-def _write(path: Path, columns: Sequence[str], rows: Sequence[dict[str, str]]) -> None:
-    with atomic_write(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as stream:
-        stream.writelines(sheet_lines(columns, [[row[name] for name in columns] for row in rows]))

@@ -13,13 +13,14 @@ from contextvars import copy_context
 from dataclasses import dataclass
 from functools import reduce
 from itertools import pairwise
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paraloom.core.array_types import AnyFloats
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.pairs.filtering.condition_tree import COMPARED_CHARACTERS
 from paraloom.pairs.filtering.expressions import check_columns, condition, evaluate
@@ -136,7 +137,7 @@ class Search(Matches):
         self._all, self._predicates, self._sort, self._share = dataset.rows, predicates, sort, share
         self._steps = dataset.steps(list(dict.fromkeys(names)) or dataset.schema.names[:1])
         self._step: pa.Table | None = None
-        self._values: npt.NDArray[Any] = np.empty(0)
+        self._values: AnyFloats = np.empty(0)
         self._worst = np.nan  # Of the rows that are kept, once there are enough
         self._count = 0
         self._lock = threading.Lock()
@@ -320,7 +321,7 @@ def _columns(table: pa.Table, predicate: _Predicate) -> pa.Table:
     return table.select(list(predicate.columns) or table.schema.names[:1])
 
 
-def _ordering(values: npt.NDArray[Any], is_descending: bool) -> npt.NDArray[np.int64]:
+def _ordering(values: AnyFloats, is_descending: bool) -> npt.NDArray[np.int64]:
     """The positions of values in their order, undefined last."""
     order = np.argsort(values, kind="stable")
     if not is_descending:

@@ -10,7 +10,6 @@ import sys
 import traceback
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 from paraloom.core.errors import ConfigError
@@ -67,7 +66,9 @@ class ExploreServer(ThreadingHTTPServer):
         """Values of `Host` that are answered: a name that an attacker points to this machine is not."""
         return frozenset({f"{ADDRESS}:{self.port}", f"localhost:{self.port}"})
 
-    def handle_error(self, request: Any, client_address: Any) -> None:
+    def handle_error(
+        self, request: socket.socket | tuple[bytes, socket.socket], client_address: tuple[str, int]
+    ) -> None:
         """A browser that closes a connection early is not worth a message."""
         if not isinstance(sys.exc_info()[1], (BrokenPipeError, ConnectionResetError)):
             super().handle_error(request, client_address)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 
@@ -35,7 +34,7 @@ class RowSource:
         """The columns that are named as the sides → src and tgt."""
         return {old: new for old, new in ((self.src_column, "src"), (self.tgt_column, "tgt")) if old}
 
-    def stamp(self) -> tuple[Any, ...]:
+    def stamp(self) -> tuple[tuple[str, int, int], ...]:
         """Changes when the files do."""
         files = [path for path, _ in self.shards] or [self.path]
         return tuple((str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in files if path.is_file())

@@ -139,16 +139,14 @@ def _languages(options: ReadOptions, unit: list[tuple[str, str]], ours: bool) ->
     if len(present) < 2:
         raise _too_few_languages(unit)
     known = src or tgt
-    if not known and len(present) == 2:
-        return present[0], present[1]
-    remaining = [lang for lang in present if not (known and _same(lang, known))]
-    if len(remaining) != 1:
+    others = [lang for lang in present if not _same(lang, known)] if known else present
+    if len(others) != (1 if known else 2):
         raise ConfigError(
             f"cannot tell which languages to read; the first unit has {', '.join(present)}",
             file=options.path,
             remedy="Set --src-lang and --tgt-lang.",
         )
-    return src or remaining[0], tgt or remaining[0]
+    return src or others[0], tgt or others[-1]
 
 
 def _too_few_languages(unit: list[tuple[str, str]]) -> DataError:

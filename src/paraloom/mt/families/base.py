@@ -8,13 +8,16 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from paraloom.core.errors import ConfigError, MissingExtraError, ModelError
 from paraloom.mt.families import FOLDER_FILE, folder_settings
 from paraloom.mt.languages import language_of, model_code
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 SOURCE_LIMIT = 256  # Subwords of a sentence that are translated at a time, where the model itself would take more
 TARGET_LIMIT = 512  # Subwords of a translation, where the model itself would make more
@@ -127,7 +130,9 @@ class EncoderDecoder:
         matches = ((re.fullmatch(self.code, token), token) for token in tokens) if self.code else ()
         return {match[1]: token for match, token in matches if match}
 
-    def settings(self, checkpoint: Path, tokenizer: Any, languages: Mapping[str, str]) -> dict[str, Any]:
+    def settings(
+        self, checkpoint: Path, tokenizer: PreTrainedTokenizerBase, languages: Mapping[str, str]
+    ) -> dict[str, Any]:
         config = {**_read(checkpoint / "config.json"), **_read(checkpoint / "generation_config.json")}
         token = next(iter(languages.values()), "")
         if token and hasattr(tokenizer, "src_lang"):
@@ -174,7 +179,7 @@ class EncoderDecoder:
         return {}
 
     def _check_languages(
-        self, checkpoint: Path, tokenizer: Any, tokens: Sequence[str], languages: Mapping[str, str]
+        self, checkpoint: Path, tokenizer: PreTrainedTokenizerBase, tokens: Sequence[str], languages: Mapping[str, str]
     ) -> None:
         """Language tokens that the tokenizer takes for unknown words would be ignored in silence."""
         if not self.code:
@@ -324,7 +329,7 @@ def _codec(
     return opened
 
 
-def _vocabulary(tokenizer: Any, size: int, added: Mapping[str, int]) -> list[str]:
+def _vocabulary(tokenizer: PreTrainedTokenizerBase, size: int, added: Mapping[str, int]) -> list[str]:
     """The token of every row of the embeddings; rows without one get a name that no text has."""
     tokens = [f"{_NAMELESS}{index}" for index in range(size)]
     for token, index in {**tokenizer.get_vocab(), **added}.items():
@@ -333,7 +338,9 @@ def _vocabulary(tokenizer: Any, size: int, added: Mapping[str, int]) -> list[str
     return tokens
 
 
-def _example(tokenizer: Any, settings: Mapping[str, Any], languages: Sequence[str]) -> tuple[list[str], list[str]]:
+def _example(
+    tokenizer: PreTrainedTokenizerBase, settings: Mapping[str, Any], languages: Sequence[str]
+) -> tuple[list[str], list[str]]:
     """Source and target tokens to score: a sentence, as a translation of itself."""
     pieces = tokenizer.convert_ids_to_tokens(tokenizer(_EXAMPLE, add_special_tokens=False).input_ids)
     before, after = (
@@ -343,7 +350,7 @@ def _example(tokenizer: Any, settings: Mapping[str, Any], languages: Sequence[st
     return [*before, *pieces, *after], [*prefix, *pieces]
 
 
-def _expected(model: Any, tokens: Sequence[str], example: tuple[list[str], list[str]], end: str) -> float:
+def _expected(model: PreTrainedModel, tokens: Sequence[str], example: tuple[list[str], list[str]], end: str) -> float:
     """The mean log-probability of the target tokens of an example, the end included."""
     import torch
 
@@ -362,7 +369,7 @@ def _run_converter(
     checkpoint: Path,
     folder: Path,
     precision: str,
-    tokenizer: Any,
+    tokenizer: PreTrainedTokenizerBase,
     tokens: Sequence[str],
     example: tuple[list[str], list[str]],
 ) -> float:
@@ -372,7 +379,7 @@ def _run_converter(
     class Vocabulary:
         """The tokenizer with the whole vocabulary: CTranslate2 would read it from keys that transformers 5 dropped."""
 
-        special_tokens_map: dict[str, Any] = {}  # noqa: RUF012
+        special_tokens_map: dict[str, str] = {}  # noqa: RUF012
         num_madeup_words = 0
         # Not every tokenizer has a start, and CTranslate2 needs the name of one.
         bos_token = tokenizer.bos_token or ("<s>" if "<s>" in tokens else tokenizer.eos_token)

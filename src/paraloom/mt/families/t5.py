@@ -7,12 +7,15 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paraloom.core.errors import ConfigError
 from paraloom.mt.families import folder_settings
 from paraloom.mt.families.base import Codec, EncoderDecoder, _codec, read_vocabulary
 from paraloom.mt.languages import find_language, model_code, same_language
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerBase
 
 _TOKENIZER = (("tokenizer.json", "spiece.model"),)
 
@@ -54,7 +57,9 @@ class TaskModel(EncoderDecoder):
     Without languages the text is given as it is, for models that were trained for one task, such as paraphrasing.
     """
 
-    def settings(self, checkpoint: Path, tokenizer: object, languages: Mapping[str, str]) -> dict[str, Any]:
+    def settings(
+        self, checkpoint: Path, tokenizer: PreTrainedTokenizerBase, languages: Mapping[str, str]
+    ) -> dict[str, Any]:
         """With the prompts that config.json has: by source and target language."""
         config = json.loads((checkpoint / "config.json").read_text(encoding="utf-8"))
         prompts = {}

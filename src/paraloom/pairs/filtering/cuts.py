@@ -7,7 +7,6 @@ from dataclasses import asdict, dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -178,7 +177,7 @@ def row_hashes(batch: pa.RecordBatch, columns: Sequence[str], seed: int) -> Ids:
     return np.asarray(hashes, np.uint64)
 
 
-def _sortable_words(value: Floats, tiebreak: Ids) -> Sequence[npt.NDArray[Any]]:
+def _sortable_words(value: Floats, tiebreak: Ids) -> Sequence[Ids]:
     """Both parts of the keys as unsigned integers in the same order; adding 0.0 turns -0.0 into 0.0."""
     bits = (value + 0.0).view(np.uint64)
     negative = (bits >> np.uint64(63)).astype(bool)

@@ -13,8 +13,7 @@ import numpy as np
 
 from paraloom.core.array_types import Ids
 from paraloom.core.errors import DataError
-from paraloom.io.atomic import atomic_write
-from paraloom.io.sheets import read_sheet, sheet_lines
+from paraloom.io.sheets import one_line, read_sheet, write_sheet
 
 RIGHT = "right"
 """The column of a rater: 1 or y for a right pair, 0 or n for a wrong one."""
@@ -56,11 +55,6 @@ def pair_keys(references: Iterable[str | None], translations: Iterable[str | Non
         for a, b in zip(references, translations, strict=True)
     )
     return np.frombuffer(b"".join(digests), "<u8")
-
-
-def one_line(text: str | None) -> str:
-    """The text without line breaks, tabs and repeated spaces."""
-    return " ".join((text or "").split())
 
 
 def read_judgments(paths: Sequence[Path]) -> Judgments:
@@ -120,9 +114,8 @@ def _labels_of(rater: str, keys: Sequence[int], rows: Sequence[Mapping[str, str]
 
 def write_judgment_sheet(path: Path, pairs: Iterable[tuple[str, str]]) -> None:
     """Write a sheet of pairs to label, without their scores."""
-    rows = [(number, one_line(a), one_line(b), "") for number, (a, b) in enumerate(pairs, start=1)]
-    with atomic_write(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as stream:
-        stream.writelines(sheet_lines(SHEET_COLUMNS, rows))
+    rows = ((number, one_line(a), one_line(b), "") for number, (a, b) in enumerate(pairs, start=1))
+    write_sheet(path, SHEET_COLUMNS, rows)
 
 
 def _label(cell: str, column: str, path: Path, row: int) -> int | None:

@@ -9,7 +9,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -62,7 +61,11 @@ class NgramModel:
         from safetensors.numpy import save
 
         folder.mkdir(parents=True, exist_ok=True)
-        arrays: dict[str, npt.NDArray[Any]] = {"keys": self.keys, "logprobs": self.logprobs, "backoffs": self.backoffs}
+        arrays: dict[str, npt.NDArray[np.generic]] = {
+            "keys": self.keys,
+            "logprobs": self.logprobs,
+            "backoffs": self.backoffs,
+        }
         (folder / FILE).write_bytes(save({**arrays, "order": np.array([self.order])}))
 
     @classmethod

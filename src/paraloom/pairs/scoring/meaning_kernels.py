@@ -86,24 +86,11 @@ def quantities(
                     continue
                 if step == 1:
                     only_one = False
-                    if role in (_SCALE, _PLURAL_SCALE, _SHORT_SCALE):
-                        total += group * value
-                        group = 0.0
-                        last = _SCALE
-                    elif role in (_HUNDRED, _DOZEN):
-                        group *= value
-                        last = role
-                    elif role == _DENOMINATOR:
-                        amounts[count], loose[count] = group / value, True
+                    total, group, last = _extended(total, group, last, role, value)
+                    if not last:  # a rank or a part ends the number
+                        amounts[count], loose[count] = total + group, role == _DENOMINATOR
                         count += 1
-                        total, group, last = 0.0, 0.0, 0
-                    elif role in (_UNIT, _TEN, _ORDINAL):
-                        group = group * 100 + value if last == _UNIT and role == _TEN else group + value
-                        last = role
-                        if role == _ORDINAL:
-                            amounts[count], loose[count] = total + group, False
-                            count += 1
-                            total, group, last = 0.0, 0.0, 0
+                        total, group = 0.0, 0.0
                     k += 1
                     continue
                 amounts[count], loose[count] = total + group, only_one
@@ -136,6 +123,19 @@ def quantities(
             count += 1
         lists[text + 1] = count
     return amounts[:count].copy(), loose[:count].copy(), lists
+
+
+@kernel
+def _extended(total: float, group: float, last: int, role: int, value: float) -> tuple[float, float, int]:
+    """The open number with a part that continues it, and the role of the part, 0 where it is the last one."""
+    if role in (_SCALE, _PLURAL_SCALE, _SHORT_SCALE):
+        return total + group * value, 0.0, _SCALE
+    if role in (_HUNDRED, _DOZEN):
+        return total, group * value, role
+    if role == _DENOMINATOR:
+        return 0.0, group / value, 0
+    group = group * 100 + value if last == _UNIT and role == _TEN else group + value
+    return total, group, 0 if role == _ORDINAL else role
 
 
 @kernel
@@ -274,10 +274,7 @@ def negations(
                 if not neither:
                     counts[text] += 1
                 continue
-            if (mark in (_NOT, _NO)) and k + 1 < end and features[rows[k + 1], UNNEGATES]:
-                near[text] = True
-                continue
-            if mark == _NO and k + 1 < end and _is_interjection(k, points, starts, kinds):
+            if k + 1 < end and _denies_nothing(k, mark, points, starts, kinds, rows, features):
                 near[text] = True
                 continue
             if _is_question_tag(k, end, points, starts, kinds, rows, features):
@@ -285,6 +282,16 @@ def negations(
             neither = neither or mark == _NEITHER
             counts[text] += 1
     return counts, near
+
+
+@kernel
+def _denies_nothing(
+    k: Int, mark: int, points: Points, starts: Ints, kinds: Kinds, rows: Rows, features: Features
+) -> bool:
+    """True for the "not" of "not only", the "no" of "no doubt", and "No" as an answer."""
+    if mark in (_NOT, _NO) and features[rows[k + 1], UNNEGATES]:
+        return True
+    return mark == _NO and _is_interjection(k, points, starts, kinds)
 
 
 @kernel

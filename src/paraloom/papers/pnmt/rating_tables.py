@@ -123,7 +123,7 @@ def round_trip_judge(forward: Translator, backward: Translator) -> Judge:
 
 
 def read_texts(sheet: Path) -> tuple[list[str], list[str]]:
-    """References and paraphrases of a sheet, as `annotation.write_sheet` wrote it."""
+    """References and paraphrases of a sheet, as `annotation.write_rating_sheet` wrote it."""
     rows = read_sheet(sheet, SHEET_COLUMNS, kind="sheet of pairs", remedy="Draw it again.")
     references, paraphrases = ([row[side] for row in rows] for side in ("reference", "translation"))
     return references, paraphrases

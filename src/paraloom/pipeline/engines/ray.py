@@ -15,6 +15,7 @@ from collections import Counter, deque
 from collections.abc import Generator, Iterable, Mapping
 from contextlib import closing
 from itertools import chain, islice
+from types import ModuleType
 from typing import Any, Generic
 
 from paraloom.core.devices import DEVICE_VARIABLE
@@ -57,7 +58,7 @@ class Pool(Generic[Result]):
     slow the caller is.
     """
 
-    def __init__(self, ray: Any, stage: str, needs: Resources, max_workers: int | None = None) -> None:
+    def __init__(self, ray: ModuleType, stage: str, needs: Resources, max_workers: int | None = None) -> None:
         self.ray = ray
         self.stage = stage
         self.needs = needs
@@ -179,12 +180,12 @@ class Pool(Generic[Result]):
         return outcome, task.rows
 
 
-def machines(ray: Any) -> list[Mapping[str, float]]:
+def machines(ray: ModuleType) -> list[Mapping[str, float]]:
     """Resources of each machine of the cluster, in use or not."""
     return [node.get("Resources", {}) for node in ray.nodes() if node["Alive"]]
 
 
-def require(ray: Any, stage: str, needs: Resources) -> None:
+def require(ray: ModuleType, stage: str, needs: Resources) -> None:
     """Check that a machine of the cluster can hold a worker of a stage, when it is not busy."""
     present = machines(ray)
     if any(needs.workers_on(machine) for machine in present):
@@ -216,7 +217,7 @@ class Cluster:
             import ray
         except ImportError as error:
             raise MissingExtraError.for_verb("run --engine ray", "cluster") from error
-        self.ray: Any = ray
+        self.ray: ModuleType = ray
         self.workers = workers or (os.cpu_count() or 1)
         self.counted = workers is not None
         self.address = address
