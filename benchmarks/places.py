@@ -5,8 +5,9 @@
     PARALOOM_DATA=… python benchmarks/places.py --ray --rows 1000000 --without S3 SFTP killed joins
 
 The pairs are those of large_run.py. With `--ray` three nodes work, too: undisturbed, with the driver killed, with a
-node killed, with one that joins late, and with nodes that come and go. Processor time is that of the run and of Ray's processes; the servers of
-S3 and SFTP are not in it, as they are in the process of this command. It is sampled twice a second.
+node killed, with one that joins late, and with nodes that come and go. Processor time is that of the run and of Ray's
+processes; the servers of S3 and SFTP are not in it, as they are in the process of this command. It is sampled twice a
+second.
 """
 
 from __future__ import annotations
