@@ -217,7 +217,7 @@ def in_one_pass(stages: Sequence[Stage]) -> Sequence[Stage]:
     match stages:
         case [ReadScoredPairs(bad_rows="stop", where="") as reading, Filter() as filtering]:
             if replace(filtering, name="", input=None, where="") == Filter(name=""):
-                return [replace(reading, name=filtering.name, where=filtering.where)]
+                return [replace(reading, name=filtering.name, where=filtering.where, compressed=False)]
     return stages
 
 
