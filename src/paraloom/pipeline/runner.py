@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from paraloom.core.digests import digest
+from paraloom.core.digests import digest, path_digest
 from paraloom.core.errors import ConfigError, ParaloomError, is_interruption, nearest
 from paraloom.core.lazy import load_object
 from paraloom.core.resources import ONE_CPU
