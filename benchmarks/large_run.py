@@ -25,7 +25,6 @@ import json
 import math
 import os
 import random
-import shutil
 import signal
 import subprocess
 import sys
@@ -233,8 +232,6 @@ def summarize(folder: Path, options: argparse.Namespace, attempts: list[dict[str
         for name, command in READERS.items()
         if finished and name not in options.without
     }
-    if finished and "explore" not in options.without:
-        readers["explore"] = measured([sys.executable, __file__, "-o", str(folder), "--explore"])
     return {
         "pairs": options.pairs,
         "finished": finished,
@@ -250,25 +247,6 @@ def summarize(folder: Path, options: argparse.Namespace, attempts: list[dict[str
         "bytes": sum(path.stat().st_size for path in files),
         "readers": readers,
     }
-
-
-def explore(run: Path, scratch: Path) -> None:
-    """Open the page over the last pairs, and ask for the first page."""
-    import threading
-    import urllib.request
-
-    from paraloom.web.explorer import opened
-
-    scratch.mkdir(exist_ok=True)
-    with opened(run / "50-distinct", scratch=scratch) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        request = urllib.request.Request(
-            f"http://127.0.0.1:{server.port}/pairs", headers={"Cookie": f"{server.cookie}={server.token}"}
-        )
-        with urllib.request.urlopen(request) as response:
-            assert b'role="alert"' not in response.read()
-        server.shutdown()
-    shutil.rmtree(scratch)
 
 
 STAGES = {
@@ -328,7 +306,7 @@ def write(files: list[Path]) -> None:
         row("kept", lambda run: rows_of(run, "kept")),
         row("distinct", lambda run: rows_of(run, "distinct")),
         row("files; GB", lambda run: f"{run['files']:,}; {run['bytes'] / 1e9:.2f}" if run in done else ""),
-        *(row(f"`{name}`: processor, s; memory, MiB", reader(name)) for name in (*READERS, "explore")),
+        *(row(f"`{name}`: processor, s; memory, MiB", reader(name)) for name in READERS),
     ]
     sentences = []
     if len(done) > 2:
@@ -388,7 +366,6 @@ def main() -> None:
     parser.add_argument("-o", "--folder", type=Path)
     parser.add_argument("--so-far", action="store_true", help="sum up a run that has not ended, in another process")
     parser.add_argument("--run", action="store_true", help=argparse.SUPPRESS)
-    parser.add_argument("--explore", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--figure", action="store_true", help="draw what the page of results says")
     parser.add_argument("--write", type=Path, nargs="+", help="put what these files hold on the page of results")
     options = parser.parse_args()
@@ -399,9 +376,6 @@ def main() -> None:
         write(options.write)
         return
     folder: Path = options.folder
-    if options.explore:
-        explore(folder / "run", folder / "explore")
-        return
     if options.run:
         data = Path(os.environ.get("PARALOOM_DATA") or sys.exit("set PARALOOM_DATA to the folder of real corpora"))
         pipeline(data / "bitext/multi30k/task2", options.pairs).run(folder / "run", workers=options.workers)

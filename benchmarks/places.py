@@ -5,8 +5,9 @@
     PARALOOM_DATA=… python benchmarks/places.py --ray --rows 1000000 --without S3 SFTP killed joins
 
 The pairs are those of large_run.py. With `--ray` three nodes work, too: undisturbed, with the driver killed, with a
-node killed, and with one that joins late. Processor time is that of the run and of Ray's processes; the servers of
-S3 and SFTP are not in it, as they are in the process of this command. It is sampled twice a second.
+node killed, with one that joins late, and with nodes that come and go. Processor time is that of the run and of Ray's
+processes; the servers of S3 and SFTP are not in it, as they are in the process of this command. It is sampled twice a
+second.
 """
 
 from __future__ import annotations
@@ -286,22 +287,32 @@ def main() -> None:
         measure(SHARED, plain("s3", f"s3://{BUCKET}/ray", *cluster))
         measure("the same, the driver killed {}", killed("s3", f"s3://{BUCKET}/ray-killed", *cluster))
 
-        def disturbed(name: str, at: int, change: Callable[[], object]) -> Callable[[], tuple[str, int, int]]:
+        added: list[Path] = []
+
+        def join() -> None:
+            added.append(nodes.join())
+
+        def disturbed(name: str, changes: dict[int, Callable[[], object]]) -> Callable[[], tuple[str, int, int]]:
+            """Changes of the cluster, by the number of shards that are done."""
+
             def run() -> tuple[str, int, int]:
                 store = Store(f"s3://{BUCKET}/ray-{name}")
                 driver = Driver(pipeline("s3"), store.url, work / f"cache-{name}", *cluster)
-                if not wait_for(store, at, driver):
-                    sys.exit("the run ended before")
-                before = entries(store)
-                change()
+                before: dict[str, bytes] = {}
+                for done, change in changes.items():
+                    if not wait_for(store, done, driver):
+                        sys.exit("the run ended before")
+                    before |= entries(store)
+                    change()
                 digest, now = driver.digest(), entries(store)
                 return digest, 0, sum(now[name] != content for name, content in before.items())
 
             return run
 
-        measure("the same, a node killed", disturbed("node", shards * 2 // 5, nodes.kill))
-        added: list[Path] = []
-        measure("two nodes, a third joins", disturbed("joins", shards * 2 // 5, lambda: added.append(nodes.join())))
+        measure("the same, a node killed", disturbed("node", {shards * 2 // 5: nodes.kill}))
+        measure("two nodes, a third joins", disturbed("joins", {shards * 2 // 5: join}))
+        come_and_go = {shards * fifth // 5: change for fifth, change in enumerate((nodes.kill, join) * 2, start=1)}
+        measure("nodes that come and go: two killed, two join", disturbed("spot", come_and_go))
         for cache in added:
             fetched = len(list(cache.rglob("fetched/*/part-*.parquet")))
             print(f"the node that joined has fetched {fetched} shards of {shards}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,19 +12,22 @@ import pytest
 import paraloom
 from paraloom import ConfigError, DataError
 from paraloom.api.pairs import Pairs
+from paraloom.api.run import run_stages
 from paraloom.api.work_folders import clean_work_folders
 from paraloom.core.stage import Map
 from paraloom.pipeline.store import claimed
+from paraloom.stages.bitext import ReadScoredPairs
 
 
 @dataclass(frozen=True, kw_only=True)
 class Stops(Map):
-    """Fails, or is interrupted, at its second batch."""
+    """Fails, or is interrupted, at its second batch, or at once."""
 
     interrupted: bool = False
+    at_once: bool = False
 
     def apply(self, batch: pa.RecordBatch, context: Any) -> pa.RecordBatch:
-        if context.shard == "part-00000.parquet":
+        if context.shard == "part-00000.parquet" and not self.at_once:
             return batch
         if self.interrupted:
             raise KeyboardInterrupt
@@ -67,6 +70,23 @@ def test_another_command_does_not_take_unfinished_work_over(pairs: Pairs, tmp_pa
         pairs.then(Stops()).filter("src != ''").write(output, engine="inline")
     clean_work_folders(tmp_path)
     assert pairs.filter("src != ''").write(output, engine="inline").stages[-1].counts.kept == 6000
+
+
+def test_inputs_that_another_command_read_are_no_unfinished_work(pairs: Pairs, tmp_path: Path) -> None:
+    source, output = tmp_path / "in.parquet", tmp_path / "out.parquet"
+    pairs.write(source, engine="inline")
+    reading = ReadScoredPairs(name="others-name", source=source)
+    with pytest.raises(KeyboardInterrupt):
+        run_stages([reading, Stops(interrupted=True, at_once=True)], str(output), engine="inline")
+    assert list((tmp_path / "out.parquet.paraloom").glob("*-others-name/part-*"))
+    assert paraloom.read_pairs(source).filter("src != ''").write(output, engine="inline").stages[-1].counts.kept == 6000
+    output.unlink()
+    with pytest.raises(KeyboardInterrupt):  # what was filtered while it was read would be lost
+        run_stages(
+            [replace(reading, where="src != ''"), Stops(interrupted=True, at_once=True)], str(output), engine="inline"
+        )
+    with pytest.raises(ConfigError, match=r"unfinished work of another command \(others-name\)"):
+        pairs.write(output, engine="inline")
 
 
 def test_inputs_that_were_read_are_not_worth_a_word(pairs: Pairs, tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ def online(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """No proxy and no setting of this machine counts, and nothing is remembered."""
     for name in ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "HF_ENDPOINT", "HF_HOME", "HF_HUB_CACHE"):
         monkeypatch.setenv(name, "")
-    monkeypatch.setattr(hub, "getproxies", dict)
+    monkeypatch.setattr("urllib.request.getproxies", dict)
     hub_answers.cache_clear()
     yield
     hub_answers.cache_clear()
@@ -67,8 +67,8 @@ def test_offline_by_a_setting(monkeypatch: pytest.MonkeyPatch, server: str) -> N
 
 
 def test_a_proxy_is_asked_instead(monkeypatch: pytest.MonkeyPatch, server: str) -> None:
-    monkeypatch.setattr(hub, "getproxies", lambda: {"https": server})
-    monkeypatch.setattr(hub, "proxy_bypass", lambda _: False)
+    monkeypatch.setattr("urllib.request.getproxies", lambda: {"https": server})
+    monkeypatch.setattr("urllib.request.proxy_bypass", lambda _: False)
     assert hub_answers("https://no.such.host.invalid")
 
 

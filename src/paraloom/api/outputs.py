@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from paraloom.core.digests import digest, file_digest, folder_digest
+from paraloom.core.digests import digest, folder_digest, path_digest
 from paraloom.core.errors import ConfigError, RunError
 from paraloom.io.atomic import atomic_write
 from paraloom.io.bitext import is_device
@@ -165,7 +165,7 @@ def content_digest(paths: Sequence[Path]) -> str:
 
 def _content(path: Path) -> object:
     if path.is_file():
-        return file_digest(path)
+        return path_digest(path)
     if not path.is_dir():
         return str(path)
     files = [file for file in sorted(path.rglob("*")) if file.is_file()]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from html import escape
 from itertools import islice
 from operator import index
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
@@ -209,6 +208,8 @@ class PairsTable(ABC):
 
     def _repr_html_(self) -> str:
         """The first pairs side by side, for notebooks."""
+        from html import escape
+
         names = self._schema().names
         scores = [name for name in DECIDING if name in names][:3]
         head = "".join(f"<th>{escape(name)}</th>" for name in ("src", "tgt", *scores))

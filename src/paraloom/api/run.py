@@ -26,6 +26,7 @@ from paraloom.io.bitext import check_target
 from paraloom.io.tables import doubts_about, files_of_bitext, has_further_columns, holds_variants, unread_columns
 from paraloom.pipeline.definition import OF_COMMAND, Definition, Step, define_steps
 from paraloom.pipeline.fit import ARTIFACT
+from paraloom.pipeline.manifest import Manifest
 from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.shard import OnError
 
@@ -38,6 +39,11 @@ WORK = ".paraloom"
 
 _HOW_TO_READ = ("src_lang", "tgt_lang", "src_column", "tgt_column")
 _LARGE_SHARD_ROWS = 50_000
+
+_READING = frozenset(
+    ["ReadPairs", "ReadScoredPairs", "ReadSentences", "ReadVariants", "ReadLabeledPairs", "InMemoryPairs"]
+)
+"""Classes of stages whose result takes no longer to read again than to check."""
 
 
 def as_list(value: object) -> list[Any]:
@@ -140,7 +146,7 @@ def run_stages(
             result = run_pipeline(definition, work, engine=engine, workers=workers, on_error=on_error)
         except ParaloomError as error:
             hide_work(error, work)
-            if _is_worth_keeping(work, definition):
+            if _begun(work):
                 if output != "-":
                     _say_what_is_kept(error, work)
             elif not resumed and not isinstance(error, RunError):  # which may mean that another process runs there
@@ -214,7 +220,7 @@ def in_one_pass(stages: Sequence[Stage]) -> Sequence[Stage]:
     match stages:
         case [ReadScoredPairs(bad_rows="stop", where="") as reading, Filter() as filtering]:
             if replace(filtering, name="", input=None, where="") == Filter(name=""):
-                return [replace(reading, name=filtering.name, where=filtering.where)]
+                return [replace(reading, name=filtering.name, where=filtering.where, compressed=False)]
     return stages
 
 
@@ -264,7 +270,7 @@ def hide_work(error: ParaloomError, work: Path) -> None:
 
 def _check_work(work: Path, definition: Definition) -> None:
     """Refuse the work folder of another command, of which nothing would be resumed, and all deleted in the end."""
-    stages = _begun(work, definition)
+    stages = _begun(work)
     if stages and not stages & {step.name for step in definition.steps}:
         raise ConfigError(
             f"the folder has the unfinished work of another command ({', '.join(sorted(stages))})",
@@ -274,16 +280,16 @@ def _check_work(work: Path, definition: Definition) -> None:
         )
 
 
-def _is_worth_keeping(work: Path, definition: Definition) -> bool:
-    """Whether a work folder has more to resume from than inputs that were read."""
-    return bool(_begun(work, definition))
+def _begun(work: Path) -> set[str]:
+    """The stages that have something to resume from, but for those that only read inputs."""
+    kept = {path.parent for pattern in ("*/part-*", "*/artifact", "*/scratch-*") for path in work.glob(pattern)}
+    return {folder.name.partition("-")[2] for folder in kept if not _only_reads(folder)}
 
 
-def _begun(work: Path, definition: Definition) -> set[str]:
-    """The stages that have something to resume from, but for those that read inputs."""
-    reading = {step.name for step in definition.steps if isinstance(step.stage, Source)}
-    kept = (path for pattern in ("*/part-*", "*/artifact", "*/scratch-*") for path in work.glob(pattern))
-    return {path.parent.name.partition("-")[2] for path in kept} - reading
+def _only_reads(folder: Path) -> bool:
+    """Whether a stage's folder holds inputs as they were read, whatever the command and its name for them."""
+    begun = Manifest(folder).get("begin") or {}
+    return begun.get("use") in _READING and not begun.get("where")
 
 
 def _inputs(steps: Sequence[Step]) -> list[Path]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -47,13 +47,13 @@ _SERVERS = frozenset(["translator", "paraphraser"])
 """Roles of values that may name a server."""
 
 
-def call(module: str, name: str, values: dict[str, Any]) -> None:
-    """Call a command, with errors as one message instead of a traceback, and how to resume after an interruption."""
+def call(entry: Mapping[str, Any], name: str, values: dict[str, Any]) -> None:
+    """Call a command of the index, with errors as one message and no traceback, and how to resume when interrupted."""
     start_without_pandas()
     start_clock()
     try:
         with watching.signals_as_interrupts():
-            _call(registry.find(module, name), values)
+            _call(registry.find(entry["module"], name), map(Parameter.from_dict, entry["parameters"]), values)
     except ParaloomError as error:
         _fail(installable(str(error)))
     except ImportError as error:
@@ -80,8 +80,8 @@ def _fail(message: str) -> None:
     raise typer.Exit(1) from None
 
 
-def _call(command: Command, values: dict[str, Any]) -> None:
-    declared = {one.name: one for one in registry.parameters(command)}
+def _call(command: Command, parameters: Iterable[Parameter], values: dict[str, Any]) -> None:
+    declared = {one.name: one for one in parameters}
     watched = {name: values.pop(name, None) for name in ("log_file", "on_end", "on_end_post")}
     for name, value in values.items():
         if name in _ADDRESSES or (name in declared and declared[name].role in _SERVERS):

@@ -49,6 +49,11 @@ class Parameter:
         plain = {item.name: item.default for item in fields(self)}
         return {key: value for key, value in asdict(self).items() if value != plain[key] or key == "name"}
 
+    @classmethod
+    def from_dict(cls, entry: Mapping[str, Any]) -> Parameter:
+        """The parameter of an entry of the index."""
+        return cls(**{key: tuple(value) if key in ("flags", "choices") else value for key, value in entry.items()})
+
 
 @dataclass(frozen=True, kw_only=True)
 class Command:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import inspect
 import io
 import json
@@ -135,7 +136,7 @@ def _command(name: str) -> Any:
         # Typer returns members of the classes that stand for choices.
         values.pop("help_all", None)
         plain = {key: value.value if isinstance(value, Enum) else value for key, value in values.items()}
-        import_module("paraloom.cli.calls").call(entry["module"], name, plain)
+        import_module("paraloom.cli.calls").call(entry, name, plain)
 
     parameters = [_parameter(one) for one in entry["parameters"]]
     if not all(map(_is_shown, entry["parameters"])):
@@ -298,6 +299,8 @@ def main() -> None:
         # Names of files may be no UTF-8; data are written as bytes.
         sys.stdout.reconfigure(errors="backslashreplace")
     protect_terminals()
+    # A tenth of the start of a command was spent on collections of garbage among what it imports.
+    gc.set_threshold(50_000)
     # Before pyarrow is imported. Mimalloc takes three times the system time for a stream of batches, and more memory.
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     command()(prog_name="paraloom")

@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
 import paraloom.web as reports
 from paraloom import api
@@ -290,6 +288,9 @@ def _scores(*, paraphrase_model: str | None = None, as_json: bool = False) -> No
         listed = [row | {"needs_model": row["name"] not in api.SCORES} for row in rows]
         typer.echo(json.dumps(listed, ensure_ascii=False))
         return
+    from rich.console import Console
+    from rich.table import Table
+
     table = Table("score", "unit", "range", "better", "description", box=None, header_style="bold")
     for row in api.COLUMNS.values():
         low, high = ("" if bound is None else f"{bound:g}" for bound in (row.minimum, row.maximum))

@@ -9,8 +9,6 @@ import signal
 import subprocess
 import threading
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -184,6 +182,9 @@ def _check_address(address: str) -> None:
 
 def _post(address: str, ending: _Ending) -> None:
     """Send the state to a web address; a failure, and an answer that does not come in time, is a warning."""
+    import urllib.error
+    import urllib.request
+
     host = urlsplit(address).hostname  # The path of the address may be a secret, so it is not printed.
     body = {"text": ending.sentence(), **ending.as_dict(), "host": platform.node(), "version": __version__}
     headers = {"Content-Type": "application/json", "User-Agent": f"paraloom/{__version__}"}

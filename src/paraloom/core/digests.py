@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 
 from paraloom.core.version import __version__
@@ -40,3 +41,16 @@ def folder_digest(folder: str | Path, ignore: tuple[str, ...] = ()) -> str:
         if path.is_file() and path.name not in ignore
     }
     return digest(files)
+
+
+def path_digest(path: Path) -> str:
+    """The digest of a file, or of a folder with all its files; a file is hashed once while it is unchanged."""
+    if path.is_dir():
+        return folder_digest(path)
+    facts = path.stat()
+    return _unchanged_digest(path.absolute(), facts.st_size, facts.st_mtime_ns)
+
+
+@lru_cache(maxsize=256)
+def _unchanged_digest(path: Path, size: int, changed: int) -> str:
+    return file_digest(path)

@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from urllib.parse import urlsplit
-from urllib.request import getproxies, proxy_bypass
 
 from paraloom.core.errors import ModelError
 
@@ -39,6 +38,8 @@ def require_hub(model: str | Path) -> None:
 @cache
 def hub_answers(endpoint: str) -> bool:
     """True if a connection to the endpoint (or to the proxy in front of it) can be made within seconds."""
+    from urllib.request import getproxies, proxy_bypass  # all of http and email, which few commands need
+
     if any(os.environ.get(name, "").upper() in ("1", "ON", "YES", "TRUE") for name in _OFFLINE):
         return False
     address = urlsplit(endpoint)

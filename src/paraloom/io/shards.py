@@ -55,14 +55,15 @@ def join_shards(parts: Sequence[Path], target: Path) -> int:
 
 
 @contextmanager
-def shard_writer(path: Path, schema: pa.Schema) -> Iterator[pq.ParquetWriter]:
-    """Open a Parquet file for writing: all of ours are compressed, and have page checksums."""
+def shard_writer(path: Path, schema: pa.Schema, *, compressed: bool = True) -> Iterator[pq.ParquetWriter]:
+    """Open a Parquet file for writing, with page checksums; what is not compressed is soon deleted."""
+    compression = "zstd" if compressed else "none"
     # A dictionary of values that seldom repeat takes a quarter of the time, and makes the file a tenth larger.
     repeated = [column.name for column in schema if column.name not in _DISTINCT and not _is_distinct(column.type)]
     with (
         path.open("wb") as stream,
         pq.ParquetWriter(
-            stream, schema, compression="zstd", use_dictionary=repeated, write_page_checksum=True
+            stream, schema, compression=compression, use_dictionary=repeated, write_page_checksum=True
         ) as writer,
     ):
         yield writer

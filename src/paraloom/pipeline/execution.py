@@ -263,18 +263,18 @@ def read_source(
         record = state.shard(name, key)
         batches = _counted((batch for _, batch in pieces), advance)
         if record is None:
-            yield _write(name, key, batches, source.output_schema, state), True
+            yield _write(name, key, batches, source, state), True
         else:
             for _ in batches:
                 pass
             yield record, False
 
 
-def _write(name: str, key: str, batches: Iterator[pa.RecordBatch], kind: str, state: State) -> ShardRecord:
+def _write(name: str, key: str, batches: Iterator[pa.RecordBatch], source: Source, state: State) -> ShardRecord:
     started, read = time.monotonic(), 0
-    with ShardWriter(state.folder, name) as writer:
+    with ShardWriter(state.folder, name, compressed=source.compressed) as writer:
         for batch in batches:
-            require(batch.schema, SCHEMAS[kind])
+            require(batch.schema, SCHEMAS[source.output_schema])
             writer.write_split(batch)
             read += batch.num_rows
     rows = writer.rows

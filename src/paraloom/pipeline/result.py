@@ -150,7 +150,7 @@ def rejections(folder: Path) -> dict[str, int]:
     """Reasons of rejection in a stage's folder → number of rows, the most frequent first."""
     counts: Counter[str] = Counter()
     for shard in sorted((folder / "rejected").glob("*.parquet")):
-        for batch in read_batches(shard, ["reason"]):
+        for batch in read_batches(shard, ["reason"], batch_rows=50_000):
             for entry in pc.value_counts(batch.column("reason")).to_pylist():
                 counts[str(entry["values"])] += entry["counts"]
     return dict(counts.most_common())

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from paraloom.core.digests import digest
+from paraloom.core.digests import digest, path_digest
 from paraloom.core.errors import ConfigError, ParaloomError, is_interruption, nearest
 from paraloom.core.lazy import load_object
 from paraloom.core.resources import ONE_CPU
@@ -23,7 +23,7 @@ from paraloom.pipeline.fit import commit_artifact
 from paraloom.pipeline.monitor import Monitor
 from paraloom.pipeline.result import RunResult, StageResult
 from paraloom.pipeline.shard import OnError
-from paraloom.pipeline.state import Output, State, output_of, path_digest, remote_run, shard_keys, state_of, survey_of
+from paraloom.pipeline.state import Output, State, output_of, remote_run, shard_keys, state_of, survey_of
 from paraloom.pipeline.store import check, check_run, claimed, renumber, stage_folder, versions, write_report
 
 if TYPE_CHECKING:

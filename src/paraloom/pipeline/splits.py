@@ -25,12 +25,14 @@ FOLDERS: dict[SplitName, str] = {"kept": "", "rejected": "rejected/", "failed": 
 class ShardWriter:
     """Writes up to three files of one name, one per split; all appear when the block ends without an error, or none.
 
-    Memory holds one row group per split at most. The bytes depend on the rows alone, not on how batches were cut.
+    Memory holds one row group per split at most; files that are not compressed have larger ones. The bytes depend on
+    the rows alone, not on how batches were cut.
     """
 
-    def __init__(self, folder: Path, name: str) -> None:
+    def __init__(self, folder: Path, name: str, *, compressed: bool = True) -> None:
         self.folder = folder
         self.name = name
+        self.compressed = compressed
         self.rows: dict[SplitName, int] = {"kept": 0, "rejected": 0, "failed": 0}
         self.columns = ""
         self._stack = ExitStack()
@@ -44,7 +46,7 @@ class ShardWriter:
             path = self.folder / f"{FOLDERS[split_name]}{self.name}"
             if split_name == "kept":
                 self.columns = digest(batch.schema.serialize().to_pybytes().hex())
-            self._writers[split_name] = self._stack.enter_context(_appending(path, batch.schema))
+            self._writers[split_name] = self._stack.enter_context(_appending(path, batch.schema, self.compressed))
         self._writers[split_name](batch)
         self.rows[split_name] += batch.num_rows
 
@@ -93,25 +95,26 @@ def split(batch: pa.RecordBatch) -> tuple[pa.RecordBatch, pa.RecordBatch | None]
 
 
 @contextmanager
-def _appending(path: Path, schema: pa.Schema) -> Iterator[Callable[[pa.RecordBatch], None]]:
+def _appending(path: Path, schema: pa.Schema, compressed: bool) -> Iterator[Callable[[pa.RecordBatch], None]]:
     """Like `io.write_shard`, for rows that are pushed rather than pulled."""
     held: list[pa.RecordBatch] = []
     count = 0
+    group_rows = ROW_GROUP_ROWS if compressed else 10 * ROW_GROUP_ROWS
 
-    with atomic_write(path) as temporary, shard_writer(temporary, schema) as writer:
+    with atomic_write(path) as temporary, shard_writer(temporary, schema, compressed=compressed) as writer:
 
         def append(batch: pa.RecordBatch) -> None:
             nonlocal held, count
             held.append(batch)
             count += batch.num_rows
-            if count >= ROW_GROUP_ROWS:
-                *full, last = rebatch(held, schema, ROW_GROUP_ROWS)
-                whole = last.num_rows == ROW_GROUP_ROWS
+            if count >= group_rows:
+                *full, last = rebatch(held, schema, group_rows)
+                whole = last.num_rows == group_rows
                 for table in [*full, last] if whole else full:
-                    writer.write_table(table, row_group_size=ROW_GROUP_ROWS)
+                    writer.write_table(table, row_group_size=group_rows)
                 held = [] if whole else last.to_batches()
                 count = 0 if whole else last.num_rows
 
         yield append
-        for table in rebatch(held, schema, ROW_GROUP_ROWS):
-            writer.write_table(table, row_group_size=ROW_GROUP_ROWS)
+        for table in rebatch(held, schema, group_rows):
+            writer.write_table(table, row_group_size=group_rows)

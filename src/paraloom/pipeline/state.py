@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from paraloom.core.digests import digest, file_digest, folder_digest
+from paraloom.core.digests import digest, path_digest
 from paraloom.core.lazy import load_object
 from paraloom.core.remote_files import is_url
 from paraloom.core.stage import BATCH_ROWS, Fit, Json, Map
@@ -162,17 +161,3 @@ def outside(path: Path) -> Output:
 
 def _is_kept(name: str) -> bool:
     return name.endswith(".parquet") and "/" not in name
-
-
-def path_digest(path: Path) -> str:
-    """The digest of a file, or of a folder with all its files."""
-    if path.is_dir():
-        return folder_digest(path)
-    facts = path.stat()
-    return _unchanged_digest(path, facts.st_size, facts.st_mtime_ns)
-
-
-@lru_cache(maxsize=256)
-def _unchanged_digest(path: Path, size: int, changed: int) -> str:
-    """A file's digest; a file that several stages read is hashed once."""
-    return file_digest(path)

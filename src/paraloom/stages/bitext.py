@@ -313,7 +313,7 @@ def _without_warnings(batch: pa.RecordBatch) -> pa.RecordBatch:
     return batch.replace_schema_metadata({key: value for key, value in metadata.items() if key != WARNINGS} or None)
 
 
-_LIGHT_BATCH_ROWS = 5 * ROW_GROUP_ROWS
+_LIGHT_BATCH_ROWS = 10 * ROW_GROUP_ROWS
 """Of a table that is only read: a call costs as much as thousands of its rows."""
 
 
