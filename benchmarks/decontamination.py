@@ -293,7 +293,7 @@ def measure_models(models: list[str], *, record: bool) -> dict[str, dict[str, fl
 
 def measure_means() -> None:
     """Means of Pearson × 100 over the years, with and without the subsets that are near the training text."""
-    result = evaluate_similarity(["english", "english-small"], DATA / "sts", resamples=0)
+    result = evaluate_similarity(["english", "english-small", "multilingual"], DATA / "sts", resamples=0)
     years = ("2012", "2013", "2014", "2015")
     print(result.signature)
     for system in result.systems:
