@@ -90,6 +90,13 @@ TESTS = {
     "NTREX de-en": DATA / "bitext/ntrex/de-en.tsv.gz",
     "TREC test": DATA / "classification/trec/test.tsv",
     "SST-2 test": DATA / "classification/sst2/test.tsv.gz",
+    "SST-5 test": DATA / "classification/sst5/test.tsv.gz",
+    "MR, all": DATA / "classification/mr/all.tsv.gz",
+    "SUBJ, all": DATA / "classification/subj/all.tsv.gz",
+    "MPQA, all": DATA / "classification/mpqa/all.tsv.gz",
+    "irony test": DATA / "classification/tweeteval-irony/test.tsv.gz",
+    "offensive test": DATA / "classification/tweeteval-offensive/test.tsv.gz",
+    **{f"NTREX {one}-en": DATA / f"bitext/ntrex/{one}-en.tsv.gz" for one in ("es", "fr", "cs", "tr", "ko", "is")},
 }
 
 
@@ -293,7 +300,7 @@ def measure_models(models: list[str], *, record: bool) -> dict[str, dict[str, fl
 
 def measure_means() -> None:
     """Means of Pearson × 100 over the years, with and without the subsets that are near the training text."""
-    result = evaluate_similarity(["english", "english-small"], DATA / "sts", resamples=0)
+    result = evaluate_similarity(["english", "english-small", "multilingual"], DATA / "sts", resamples=0)
     years = ("2012", "2013", "2014", "2015")
     print(result.signature)
     for system in result.systems:

@@ -1,38 +1,38 @@
-"""How small `english` can be without training: fewer words, fewer dimensions, fewer bits, or product quantization.
+"""How small `english` can be without training: product quantization, or fewer words, dimensions and bits.
 
-    PARALOOM_DATA=… python benchmarks/encoder_sizes.py
+    PARALOOM_DATA=… python benchmarks/encoder_sizes.py --write
 
-Of each size the best of a few shapes by development text is reported: STS 2012's training pairs and SICK's. *Cut*: the
-most frequent words and trigrams, rotated by PCA of 20,000 sentences' vectors and cut, four bits a number: files that
-`Encoder.load` opens. *Product quantization*: rows as codes of groups of dimensions, 256 centroids in float16 each,
-words listed in alphabetical order and deflated, which no loader here opens. *Random*: vectors of as many words, damped
-by frequency. Pearson x 100; 95 % intervals of differences from `english` by a paired bootstrap.
+*Codes*: what `paraloom research export english --megabytes 1` writes. *Cut*: the most frequent words and trigrams,
+rotated by PCA of 20,000 sentences' vectors and cut, four bits a number; of three shapes that which is best on
+development text, STS 2012's training pairs and SICK's. *Random*: vectors of as many words, damped by frequency.
+Pearson x 100; 95 % intervals of differences from `english` by a paired bootstrap; order and PAWS as in word_order.py.
 """
 
 from __future__ import annotations
 
 import argparse
-import gzip
 import itertools
 import os
 import tempfile
 import time
-import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
+from results_pages import FOLDER, put_result, write_pages
+from word_order import contrasts, margins, paws_auc
+from word_order import overlap_of as overlap_by_rarity
 
 from paraloom.core.seeds import generator
 from paraloom.embed.average import Average, SentenceEncoder, normalize_vectors, quantize
+from paraloom.embed.product_quantization import product_quantize
 from paraloom.embed.spec import parse_spec
 from paraloom.embed.store import load_encoder, save_encoder
 from paraloom.embed.vocabulary import Vocabulary
 from paraloom.evaluate.resampling import pearson, percentile_interval, resampled_pearson
-from paraloom.evaluate.sts import overlap_of, similarities, task_weights
+from paraloom.evaluate.sts import System, overlap_of, similarities, task_weights
 from paraloom.evaluate.sts_tasks import TASKS, YEARS, STSPairs, read_task
 from paraloom.io import read_lines
 
@@ -40,41 +40,34 @@ DATA = Path(os.environ.get("PARALOOM_DATA", ""))
 TEXT = ("forum.reddit-posts", "headlines.reddit-press", "captions.coco-texygen", "glosses.open-english-wordnet")
 REPORTED = ("2012-2015", "STS-B", "SICK", "PIT")
 SAMPLES = 500
+COLUMNS = [
+    *("table", "words", "trigrams", "dimensions", "a number, or a row", "MB", "STS 2012–15", "difference"),
+    *("STS-B dev", "SICK", "PIT", "order", "PAWS", "captions/s"),
+]
+TEXT_OF_PAGE = [
+    "The bundled `english`, made smaller. *Codes*: what `paraloom research export english --megabytes 1 -o FOLDER` "
+    "writes, the most frequent words and trigrams, twelve numbers in a byte (product quantization, 256 centroids for "
+    "each twelve dimensions of 144); its shape was chosen on development text, STS 2012's training pairs and SICK's, "
+    "at 1 MB. *Cut*: the most frequent words and trigrams, rotated by PCA of sentences' vectors and cut to fewer "
+    "dimensions, the best of three shapes on that text. `Encoder.load` opens all of them. Pearson × 100, means and "
+    "the columns *order* and *PAWS* as [there](encoders.md#similarity), with differences from `english` (paired "
+    "bootstrap). Captions per second of a processor, on busy cores."
+]
 
 Floats = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True)
 class Shape:
-    """Words, trigrams, dimensions of each; bits of a number, or bytes of a row of words and of trigrams."""
+    """Words, trigrams, dimensions of each."""
 
     words: int
     trigrams: int
     dimension: int
-    bits: Literal[4, 8] = 4
-    codes: tuple[int, int] | None = None
-    rotated: bool = True
-
-    def __str__(self) -> str:
-        how = f"{self.codes[0]} and {self.codes[1]} bytes a row" if self.codes else f"{self.bits} bits"
-        rotation = "" if self.rotated else ", first dimensions"
-        return f"{self.words:,} words, {self.trigrams:,} trigrams, {self.dimension} + {self.dimension}, {how}{rotation}"
 
 
-CUTS = {
-    "1 MB": (Shape(19_000, 4_000, 64), Shape(12_000, 3_500, 96), Shape(25_000, 4_000, 40)),
-    "0.5 MB": (Shape(9_000, 2_000, 64), Shape(13_000, 2_000, 40), Shape(15_000, 2_000, 32)),
-    "0.25 MB": (Shape(4_500, 1_000, 64), Shape(6_500, 1_000, 40), Shape(7_500, 1_000, 32)),
-}
-QUANTIZED = {
-    "1 MB": (
-        Shape(60_000, 24_000, 96, codes=(8, 6)),
-        Shape(50_000, 16_000, 120, codes=(10, 8)),
-        Shape(40_000, 16_000, 144, codes=(12, 8)),
-    ),
-    "0.5 MB": (Shape(30_000, 8_000, 48, codes=(6, 6)), Shape(24_000, 8_000, 64, codes=(8, 8))),
-    "0.25 MB": (Shape(13_000, 4_000, 32, codes=(4, 4)), Shape(10_000, 3_000, 32, codes=(8, 4))),
-}
+CUTS = (Shape(19_000, 4_000, 64), Shape(12_000, 3_500, 96), Shape(25_000, 4_000, 40))
+MEGABYTES = (2.0, 1.0, 0.5)
 
 
 class Table:
@@ -83,20 +76,20 @@ class Table:
     def __init__(self, encoder: SentenceEncoder, sentences: list[str]) -> None:
         units = normalize_vectors(encoder.encode(sentences))
         columns = encoder.spec.columns(encoder.part_dimension)
-        self.plain, self.rotated, self.entries, self.counts = {}, {}, {}, {}
+        self.rotated, self.entries, self.counts = {}, {}, {}
         for name, part in encoder.parts.items():
             of_part = units[:, columns[name] : columns[name] + part.dimension]
             axes = np.linalg.eigh(of_part.T @ of_part)[1][:, ::-1]
-            self.plain[name], self.rotated[name] = part.vectors, part.vectors @ axes
+            self.rotated[name] = part.vectors @ axes
             self.entries[name] = part.vocabulary.entries
             rows = part.vocabulary.row_lists(sentences).rows
             self.counts[name] = np.bincount(rows, minlength=len(part.vocabulary))
 
     def cut(self, shape: Shape) -> SentenceEncoder:
         """The most frequent types in float32."""
-        vectors = self.rotated if shape.rotated else self.plain
         sizes = {"word": shape.words, "trigram": shape.trigrams}
-        return average({name: vectors[name][:size, : shape.dimension] for name, size in sizes.items()}, self.entries)
+        tables = {name: self.rotated[name][:size, : shape.dimension] for name, size in sizes.items()}
+        return average(tables, self.entries)
 
     def random(self, shape: Shape) -> SentenceEncoder:
         """Random vectors, damped by the frequency of their types."""
@@ -106,17 +99,6 @@ class Table:
             drawn = generator(1, index).standard_normal((size, shape.dimension), np.float32)
             tables[name] = drawn * (1 / (1 + 3000 * shares[:size])).astype(np.float32)[:, None]
         return average(tables, self.entries)
-
-    def quantized(self, shape: Shape) -> tuple[SentenceEncoder, int]:
-        """Codes and centroids, read back into float32, and the bytes that they and the words take."""
-        tables, size = {}, 0
-        assert shape.codes is not None
-        for name, rows, codes in zip(("word", "trigram"), (shape.words, shape.trigrams), shape.codes, strict=True):
-            weights = np.sqrt(self.counts[name][:rows] + 0.3)
-            tables[name] = product_quantized(self.rotated[name][:rows, : shape.dimension], weights, codes)
-            listed = "".join(f"{entry}\n" for entry in sorted(self.entries[name][:rows])).encode()
-            size += rows * codes + 2 * 256 * shape.dimension + len(zlib.compress(listed, 9))
-        return average(tables, self.entries), size
 
 
 def average(tables: dict[str, Floats], entries: dict[str, tuple[str, ...]]) -> SentenceEncoder:
@@ -128,39 +110,10 @@ def average(tables: dict[str, Floats], entries: dict[str, tuple[str, ...]]) -> S
     return SentenceEncoder(parse_spec("word,trigram"), parts)
 
 
-def product_quantized(table: Floats, weights: npt.NDArray[np.float64], groups: int) -> Floats:
-    """The rows, each group of their dimensions replaced by the nearest of 256 centroids.
-
-    Reference:
-        Jégou, Douze and Schmid 2011, "Product quantization for nearest neighbor search".
-    """
-    draw, result = generator(1, groups), np.empty_like(table)
-    # Each group has dimensions of large and of small variance.
-    order = np.arange(table.shape[1]).reshape(-1, groups)
-    order[1::2] = order[1::2, ::-1]
-    for columns in order.T:
-        values = np.ascontiguousarray(table[:, columns])
-        centroids = values[draw.choice(len(values), 256, replace=False, p=weights / weights.sum())]
-        for _ in range(6):
-            nearest = _nearest(values, centroids)
-            totals = np.bincount(nearest, weights, 256)
-            for column in range(values.shape[1]):
-                sums = np.bincount(nearest, weights * values[:, column], 256)
-                centroids[:, column] = np.where(totals > 0, sums / np.maximum(totals, 1e-9), centroids[:, column])
-        centroids = centroids.astype(np.float16).astype(np.float32)
-        result[:, columns] = centroids[_nearest(values, centroids)]
-    return result
-
-
-def _nearest(values: Floats, centroids: Floats) -> npt.NDArray[np.intp]:
-    nearest: npt.NDArray[np.intp] = ((centroids**2).sum(1) - 2 * values @ centroids.T).argmin(1)
-    return nearest
-
-
-def stored(encoder: SentenceEncoder, bits: Literal[4, 8]) -> tuple[SentenceEncoder, int, float]:
-    """The encoder in integers as it is read from files, their bytes, and the processor seconds of reading them."""
+def stored(encoder: SentenceEncoder) -> tuple[SentenceEncoder, int, float]:
+    """The encoder as it is read from files, their bytes, and the processor seconds of reading them."""
     with tempfile.TemporaryDirectory() as folder:
-        save_encoder(quantize(encoder, bits), folder)
+        save_encoder(encoder, folder)
         size = sum(file.stat().st_size for file in Path(folder).iterdir())
         start = time.process_time()
         read = load_encoder(folder)
@@ -182,7 +135,9 @@ def sentences() -> Iterator[str]:
 
 def main() -> None:
     """Choose shapes and print a row for each."""
-    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--write", action="store_true", help="write the table into the page of results")
+    options = parser.parse_args()
     english = load_encoder("english")
     table = Table(english, list(sentences()))
     chosen_on = {
@@ -190,30 +145,26 @@ def main() -> None:
         for task in TASKS
         if task.group == "2012-train" or task.name == "SICK/train"
     }
-    rows: list[tuple[str, int, float, SentenceEncoder]] = []
+    encoders: dict[str, SentenceEncoder] = {}
+    told: dict[str, list[str]] = {}
 
-    def add(title: str, encoder: SentenceEncoder, size: int, seconds: float = 0.0) -> float:
-        figure = development(encoder, chosen_on)
-        print(f"{title}: {size / 1e6:.3f} MB, development {figure:.1f}, read in {1000 * seconds:.0f} ms", flush=True)
-        rows.append((title, size, figure, encoder))
-        return figure
+    def add(title: str, bits: str, exact: SentenceEncoder) -> None:
+        encoders[title], size, seconds = stored(exact)
+        counts = [f"{len(part.vocabulary):,}" for part in exact.parts.values()]
+        told[title] = [*counts, f"{exact.part_dimension}", bits, f"{size / 1e6:.2f}"]
+        figure = development(encoders[title], chosen_on)
+        print(f"{title}: {told[title]}, development {figure:.1f}, read in {1000 * seconds:.0f} ms", flush=True)
 
-    add("english", *stored(english, 4))
-    for size, shapes in CUTS.items():
-        cuts = [(shape, *stored(table.cut(shape), shape.bits)) for shape in shapes]
-        best = max(cuts, key=lambda one: development(one[1], chosen_on))
-        add(f"cut, {best[0]}", *best[1:])
-        if size == "1 MB":
-            for shape in (Shape(19_000, 4_000, 64, rotated=False), Shape(10_000, 3_000, 64, bits=8)):
-                add(f"cut, {shape}", *stored(table.cut(shape), shape.bits))
-            add(f"random, {best[0]}", *stored(table.random(best[0]), 4))
-        coded = [(shape, *table.quantized(shape)) for shape in QUANTIZED[size]]
-        smaller = max(coded, key=lambda one: development(one[1], chosen_on))
-        add(f"product quantization, {smaller[0]}", *smaller[1:])
+    add("`english`", "4 bits", quantize(english, 4))
+    for megabytes in MEGABYTES:
+        add(f"**codes, {megabytes:g} MB**", "12 bytes", product_quantize(english, megabytes))
+    shape = max(CUTS, key=lambda one: development(quantize(table.cut(one), 4), chosen_on))
+    add("cut", "4 bits", quantize(table.cut(shape), 4))
+    add("*random*", "4 bits", quantize(table.random(shape), 4))
 
     present = [task for task in TASKS if task.default and (DATA / "sts" / task.file).is_file()]
     reported = {task.name: read_task(DATA / "sts", task) for task in present}
-    systems = {"overlap": overlap_of(reported.values()), **{title: encoder for title, *_, encoder in rows}}
+    systems: dict[str, System] = {"*overlap*": overlap_of(reported.values()), **encoders}
     cosines = {
         task: np.stack([similarities(system, pairs.first, pairs.second) for system in systems.values()])
         for task, pairs in reported.items()
@@ -227,24 +178,43 @@ def main() -> None:
         axis=2,
     )
     weights = task_weights(present, [*YEARS, *REPORTED])
-    sizes = {title: (size, figure) for title, size, figure, _ in rows}
-    base = list(systems).index("english")
-    print("| table | MB | development |", " | ".join(REPORTED), "| difference of STS 2012-15 |")
-    for k, title in enumerate(systems):
-        cells = [f"{figures[:, k] @ weights[group]:.1f}" for group in REPORTED]
-        size, figure = sizes.get(title, (0, float("nan")))
-        low, high = percentile_interval((samples[:, k] - samples[:, base]) @ weights["2012-2015"])
-        value = (figures[:, k] - figures[:, base]) @ weights["2012-2015"]
-        row = f"| {title} | {size / 1e6:.2f} | {figure:.1f} | {' | '.join(cells)} |"
-        print(f"{row} {value:.1f} [{low:.1f}, {high:.1f}] |", flush=True)
+    base = list(systems).index("`english`")
+    sets = contrasts(DATA)
+    captions = list(itertools.islice(read_lines(DATA / "bitext/multi30k/task2/train.1.en.gz"), 20_000))
+    cells = []
+    for k, (title, system) in enumerate(systems.items()):
+        low, high = percentile_interval((samples[:, k] - samples[:, base]) @ weights[REPORTED[0]])
+        value = (figures[:, k] - figures[:, base]) @ weights[REPORTED[0]]
+        means = [f"{figures[:, k] @ weights[group]:.1f}" for group in REPORTED]
+        difference = "" if k == base else f"{value:.1f} [{low:.1f}, {high:.1f}]"
+        of = margins(overlap_by_rarity(sets) if title == "*overlap*" else system, sets)
+        order = [f"{of.accuracy:.1f}", f"{100 * paws_auc(of, sets).value:.1f}"]
+        speed = per_second(encoders[title], captions) if title in encoders else ""
+        cells.append([title, *told.get(title, [""] * 5), means[0], difference, *means[1:], *order, speed])
+        print("|", " | ".join(cells[-1]), "|", flush=True)
+    if options.write:
+        put_result(
+            FOLDER / "encoder-training.json",
+            {
+                "heading": "A megabyte for browsers, without training",
+                "text": TEXT_OF_PAGE,
+                "command": ["PARALOOM_DATA=/path/to/corpora python benchmarks/encoder_sizes.py --write"],
+                "machine": "cores",
+                "seeds": "1",
+                "columns": COLUMNS,
+                "align": "l" + "r" * (len(COLUMNS) - 1),
+                "rows": cells,
+            },
+        )
+        write_pages()
 
-    with gzip.open(DATA / "bitext/multi30k/task2/train.1.en.gz", "rt", encoding="utf-8") as lines:
-        captions = [line.rstrip("\n") for line in lines][:20_000]
-    for title, _, _, encoder in rows:
-        encoder.encode(captions[:3_000])
-        start = time.process_time()
-        encoder.encode(captions)
-        print(f"{title}: {len(captions) / (time.process_time() - start):,.0f} captions per processor second")
+
+def per_second(encoder: SentenceEncoder, captions: list[str]) -> str:
+    """Captions per second of a processor, compiled."""
+    encoder.encode(captions[:3_000])
+    start = time.process_time()
+    encoder.encode(captions)
+    return f"{len(captions) / (time.process_time() - start):,.0f}"
 
 
 if __name__ == "__main__":

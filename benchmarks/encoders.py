@@ -7,6 +7,7 @@ given number of processors, all systems in turn, `--rounds` times.  A rate is pe
 threads, from text to result, after a warm-up that compiles and loads: work of others on the machine does not count.
 The peer trains in a bare loop over its own modules, without the overhead of its trainer, with sparse gradients and
 SparseAdam, which is its fastest; its MegaBatchMarginLoss with batches of 100 corresponds to M = 1 here.
+`--first NAME…` prints instead what the first sentence costs in a process of its own, by that encoder.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import argparse
 import gzip
 import json
 import os
+import resource
 import statistics
 import subprocess
 import sys
@@ -259,6 +261,28 @@ def measure_all(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
                 yield {"bench": bench, "threads": threads, "system": name, **spread, **peers}
 
 
+FIRST = "import paraloom; paraloom.Encoder.load({!r}).encode(['A dog sleeps.'])"
+
+
+def processor_seconds(program: str) -> float:
+    """Seconds of processor of a Python process from start to end."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run([sys.executable, "-c", program], check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def print_first(encoders: list[str], rounds: int) -> None:
+    """Processor seconds of a process that encodes one sentence, beside one that imports numpy."""
+    programs = {"numpy": "import numpy", **{name: FIRST.format(name) for name in encoders}}
+    seconds: dict[str, list[float]] = {name: [] for name in programs}
+    for _ in range(rounds):
+        for name, program in programs.items():
+            seconds[name].append(processor_seconds(program))
+    for name, of in seconds.items():
+        print(f"{name}: {statistics.median(of):.2f} ({min(of):.2f} to {max(of):.2f}) s of processor")
+
+
 def main() -> None:
     """Print one line for each measurement, then the same as JSON."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -268,9 +292,13 @@ def main() -> None:
     parser.add_argument("--dimension", type=int, default=300, help="dimension of the vectors")
     parser.add_argument("--rounds", type=int, default=3, help="measurements of each system, in turn")
     parser.add_argument("--systems", nargs="+", default=[], help="only these")
+    parser.add_argument("--first", nargs="+", metavar="NAME", help="the first sentence by these encoders")
     parser.add_argument("--json", type=Path, help="write the figures to this file")
     parser.add_argument("--one", nargs=2, metavar=("BENCH", "SYSTEM"), help=argparse.SUPPRESS)
     options = parser.parse_args()
+    if options.first:
+        print_first(options.first, options.rounds)
+        return
     if "PARALOOM_DATA" not in os.environ:
         sys.exit("set PARALOOM_DATA to the folder of real corpora")
     data = Path(os.environ["PARALOOM_DATA"])

@@ -140,7 +140,8 @@ def test_a_language_that_the_encoder_lacks(tmp_path: Path) -> None:
     for side, name in (("src", "de.txt"), ("tgt", "en.txt")):
         (tmp_path / name).write_text("".join(f"{row[side]}\n" for row in rows), encoding="utf-8")
     encoder = save_bilingual_encoder(tmp_path / "cs-en", training={"languages": "cs, en"})
-    with pytest.warns(UserWarning, match=r"de\.txt seems to be in German, but the encoder is of Czech and English"):
+    lacking = r"de\.txt seems to be in German, but the encoder is of Czech and English and knows 0 % of its words"
+    with pytest.warns(UserWarning, match=lacking):
         paraloom.mine_translations(encoder, tmp_path / "de.txt", tmp_path / "en.txt", tmp_path / "o.tsv", above=0)
     # One of its languages was not identified: it may be this one.
     encoder = save_bilingual_encoder(tmp_path / "und-en", training={"languages": "und, en"})

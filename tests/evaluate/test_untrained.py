@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 from paraloom import api
+from paraloom.api.decontamination import decontaminate
 from paraloom.core.errors import DataError
 from paraloom.core.schema import PAIRS
 from paraloom.core.stage import StageContext
@@ -87,6 +88,11 @@ def test_classification_shows_it_too(folder: Path) -> None:
     trained = str(folder / "trained")
     result = api.evaluate_classification_tasks([trained], folder / "labeled")
     assert [row.system for row in result.rows] == ["majority class", "TF-IDF", f"{trained}, untrained", trained]
+    assert result.signature.endswith("|near-training:unknown")
+    (folder / "text.txt").write_text("The dog and the cat.\n")
+    near = decontaminate(folder / "text.txt", folder / "labeled/test.tsv", model=trained).tests[0]
+    result = api.evaluate_classification_tasks([trained], folder / "labeled")
+    assert result.signature.endswith(f"|near-training:{100 * near.total / near.texts:.1f}%") and near.total
 
 
 def test_given_vectors_are_averaged_without_weights(folder: Path) -> None:

@@ -30,6 +30,7 @@ from paraloom.embed.distillation import DistillationConfig
 from paraloom.embed.encoder import Encoder, open_encoder
 from paraloom.embed.export import RESTORED, export_sentence_transformer, exported_card
 from paraloom.embed.onnx_export import FILE, export_onnx
+from paraloom.embed.product_quantization import product_quantize
 from paraloom.embed.spec import parse_spec
 from paraloom.embed.store import CARD, CONFIG, load_encoder, save_encoder
 from paraloom.embed.threads import available_threads
@@ -339,7 +340,14 @@ def similarity_of_lines(encoder: EncoderLike | str | Path, first: str | Path, se
         yield from (np.einsum("nd,nd->n", a_vectors, b_vectors) / np.where(norms > 0, norms, 1)).tolist()
 
 
-def export_encoder(encoder: str | Path, output: str | Path, *, onnx: bool = False, int8: bool = False) -> str:
+def export_encoder(
+    encoder: str | Path,
+    output: str | Path,
+    *,
+    onnx: bool = False,
+    int8: bool = False,
+    megabytes: float | None = None,
+) -> str:
     """Export an encoder as a folder for sentence-transformers, or as an ONNX graph, with the same vectors.
 
     The folder is ready for the Hugging Face Hub: its card has the licenses, languages and results of the encoder's.
@@ -349,13 +357,21 @@ def export_encoder(encoder: str | Path, output: str | Path, *, onnx: bool = Fals
         output: The folder to write.
         onnx: Write an ONNX graph and its vocabularies instead.
         int8: Write an encoder in int8 instead: a quarter of the size; `encode` reads it.
+        megabytes: Of an average of words and n-grams: write an encoder of at most so many megabytes instead, such as 1,
+            of its most frequent words and a byte for twelve numbers; `encode` reads it.
 
     Returns:
         What opens the export.
     """
-    if onnx and int8:
-        raise ConfigError("'onnx' and 'int8' cannot be combined", remedy="Export twice, into two folders.")
+    if onnx + int8 + (megabytes is not None) > 1:
+        raise ConfigError("'onnx', 'int8' and 'megabytes' cannot be combined", remedy="Export twice, into two folders.")
     folder = model_path(encoder)
+    if megabytes is not None:
+        if is_trained_transformer(folder) or is_transformer(folder):
+            raise ConfigError("a transformer cannot be made smaller", file=encoder, remedy="Leave 'megabytes' out.")
+        with atomic_folder(output, CONFIG) as partial:
+            save_encoder(product_quantize(load_encoder(folder), megabytes), partial)
+        return f"Encoder.load({str(output)!r})"
     if is_trained_transformer(folder):
         return _export_transformer(folder, Path(output), onnx=onnx, int8=int8)
     if is_transformer(folder):

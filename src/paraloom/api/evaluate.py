@@ -21,6 +21,7 @@ from paraloom.embed.encoder import open_encoder
 from paraloom.evaluate.alignment import AlignmentScore, DocumentScore, score_documents
 from paraloom.evaluate.base import EvaluationResult
 from paraloom.evaluate.classification import ClassificationResult, evaluate_classification
+from paraloom.evaluate.classification_tasks import find_classification_tasks, read_classification_task
 from paraloom.evaluate.compare import EncoderComparison, compare_encoders
 from paraloom.evaluate.mteb import write_mteb
 from paraloom.evaluate.resampling import SAMPLES
@@ -119,7 +120,11 @@ def evaluate_classification_tasks(
     """
     paths = {str(encoder): encoder for encoder in encoders}
     models = {name: open_encoder(path) for name, path in paths.items()}
-    return evaluate_classification(models, folder, tasks or None, untrained=open_starts(paths), seed=seed)
+    result = evaluate_classification(models, folder, tasks or None, untrained=open_starts(paths), seed=seed)
+    found = find_classification_tasks(folder, tasks or None)
+    read = (read_classification_task(name, path) for name, path in found.items())
+    near = near_training(model_folder(next(iter(paths), None)), ((task.test or task.train).texts for task in read))
+    return replace(result, signature=f"{result.signature}|near-training:{near}")
 
 
 def evaluate_translation_files(hypotheses: str | Path, references: str | Path) -> TranslationResult:

@@ -36,6 +36,7 @@ from paraloom.embed.mining import (
 )
 from paraloom.embed.search import lines_at
 from paraloom.embed.threads import available_threads
+from paraloom.embed.vocabulary import UNITS
 from paraloom.evaluate.mining import MiningScore, check_gold_rows, evaluate_mining, read_gold_rows
 from paraloom.io import read_lines
 from paraloom.io.bitext import check_target, is_device, write_table
@@ -157,7 +158,8 @@ def mine_translations(
         sides = [_read(str(path), Path(folder) / name, rejected) for path, name in ((source, "a"), (target, "b"))]
         if true is not None and gold is not None:
             check_gold_rows(true, len(sides[0].rows), len(sides[1].rows), gold)
-        _warn_of_languages([(str(source), sides[0].lines), (str(target), sides[1].lines)], encoder_languages(encoder))
+        texts = [(str(source), sides[0].lines), (str(target), sides[1].lines)]
+        _warn_of_languages(texts, encoder_languages(encoder), model)
         for side in sides:
             _encode(model, side)
         vectors = [np.load(side.vectors, mmap_mode="r", allow_pickle=False) for side in sides]
@@ -231,10 +233,10 @@ def _not_bilingual(reason: str, encoder: object) -> ConfigError:
     )
 
 
-def _warn_of_languages(texts: list[tuple[str, Path]], known: list[str]) -> None:
+def _warn_of_languages(texts: list[tuple[str, Path]], known: list[str], model: EncoderLike) -> None:
     """Warn, before any work, of two texts in one language, of a language that the encoder lacks, of swapped sides."""
-    languages = [sample_language(islice(read_lines(path), _LANGUAGE_SAMPLE)).language for _, path in texts]
-    first, second = languages
+    samples = [list(islice(read_lines(path), _LANGUAGE_SAMPLE)) for _, path in texts]
+    first, second = languages = [sample_language(lines).language for lines in samples]
     if first is not None and first == second:
         warnings.warn(
             f"both texts seem to be in the same language ({first}, {language_name(first)}): {texts[0][0]} and "
@@ -245,11 +247,12 @@ def _warn_of_languages(texts: list[tuple[str, Path]], known: list[str]) -> None:
     if not known or _UNIDENTIFIED in known:
         return
     names = " and ".join(map(language_name, known))
-    for (name, _), language in zip(texts, languages, strict=True):
+    for (name, _), lines, language in zip(texts, samples, languages, strict=True):
         if language is not None and language not in known:
+            coverage = _coverage(model, lines)
             warnings.warn(
-                f"{name} seems to be in {language_name(language)}, but the encoder is of {names}; pairs of other "
-                "languages are rarely right",
+                f"{name} seems to be in {language_name(language)}, but the encoder is of {names}{coverage}; pairs of "
+                "other languages are rarely right",
                 stacklevel=3,
             )
     if len(known) == 2 and [first, second] == known[::-1]:
@@ -259,6 +262,17 @@ def _warn_of_languages(texts: list[tuple[str, Path]], known: list[str]) -> None:
             "src and tgt in the order of the texts",
             stacklevel=3,
         )
+
+
+def _coverage(model: EncoderLike, lines: list[str]) -> str:
+    """How much of a text an average of words or n-grams has vectors for."""
+    parts = model.parts.values() if isinstance(model, SentenceEncoder) else ()
+    shares = [
+        f"{100 * part.vocabulary.coverage(lines):.0f} % of its {part.vocabulary.unit}s"
+        for part in parts
+        if part.vocabulary.unit in UNITS
+    ]
+    return f" and knows {' and '.join(shares)}" if shares else ""
 
 
 def _warn_of_no_pairs(candidates: MinedBitext, above: float) -> None:

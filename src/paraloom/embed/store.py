@@ -15,6 +15,7 @@ from paraloom.core.errors import ConfigError, ModelError, ParaloomError
 from paraloom.core.version import __version__
 from paraloom.embed.average import Average, Part, SentenceEncoder, unpack_nibbles
 from paraloom.embed.network_parts import network_parts
+from paraloom.embed.product_quantization import CodedAverage
 from paraloom.embed.spec import PARTS, parse_spec
 from paraloom.embed.subwords import UNIT as SUBWORD
 from paraloom.embed.subwords import SubwordVocabulary
@@ -133,8 +134,12 @@ def _read_part(folder: Path, name: str, dimension: int) -> Part:
         if "nibbles" in tensors:
             _check_nibbles(tensors["nibbles"], dimension, weights)
             part = Average(vocabulary, unpack_nibbles(tensors["nibbles"], dimension), tensors["scales"], bits=4)
+        elif "codes" in tensors:
+            part = CodedAverage(vocabulary, tensors["codes"], tensors["centroids"])
         else:
             part = Average(vocabulary, tensors["table"], tensors.get("scales"))
+    except ModelError as error:
+        raise error.at(file=weights) from None
     except UnicodeDecodeError as error:
         raise ModelError("the vocabulary is not valid UTF-8", file=lines) from error
     except (SafetensorError, KeyError) as error:

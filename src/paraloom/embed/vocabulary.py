@@ -99,6 +99,11 @@ class Vocabulary:
         """Rows of tokens that are given by their ids; unknown ones are left out, so that a list may be empty."""
         return RowLists(*list_kernels.look_up(lists.ids, lists.offsets, *self._hash_table))
 
+    def coverage(self, texts: Texts) -> float:
+        """Share of the tokens of texts that have a row."""
+        lists = UNITS[self.unit].split(texts)
+        return len(self.look_up(lists).rows) / max(1, len(lists.ids))
+
     @property
     def is_plain(self) -> bool:
         """True if `plain_rows` can be called."""
