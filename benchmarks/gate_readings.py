@@ -147,8 +147,8 @@ def page(folder: Path, sheets: Sequence[Path], origin: Mapping[str, str]) -> Non
             kept_share = of_cell["kept"] / of_kind["rows"]
             precision = sum(one["meaning"] == "k" for one in verdicts) / max(1, len(verdicts))
             copies = f"{sum(one['copy'] == 'y' for one in verdicts) / len(verdicts):.0%}" if names else "–"
-            found = [f"{1000 * kept_share * precision:.3g}", copies]
-            rows.append(["" if number else kind, name, f"{kept_share:.1%}", str(len(names)), *right, *found])
+            shares = [f"{1000 * kept_share * precision:.3g}", copies]
+            rows.append(["" if number else kind, name, f"{kept_share:.1%}", str(len(names)), *right, *shares])
     names = sorted(set.intersection(*(set(reader) for reader in readers)))
     first, second = ([reader[name]["meaning"] for name in names] for reader in readers[:2])
     topic = read_topic(TOPIC)
