@@ -24,7 +24,6 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
@@ -33,7 +32,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import numpy as np
 from hub_server import Hub, hub_server
 from tiny_translators import write_checkpoint
-from translation_checks import Rows, captions, held_out, read_table, share_of_warnings
+from translation_checks import Rows, captions, held_out, read_table, share_above
 
 from paraloom.api.fetching import GOOD, KindResult, good_translations, measure_kinds
 from paraloom.bundled import KINDS_OF_TEXT
@@ -56,6 +55,8 @@ BITEXT = {
     **{"yast": 2000, "ted-sample": None, "shattered-pixel-dungeon": None, "wmt-news": 3003},
     **{"news-commentary-v8": None, "phpmyadmin-docs": None, "xquad": None, "bible-2": None},
 }
+BEFORE = (55.0, 0.85)
+"""The chrF of a good translation, and the share of their costs below the limit, of the limits before."""
 KINDS = [f"kind:{name}" for name in ("everyday", "help", "handbook", "commands", "essays", "news")]
 NAME = "opus-mt-de-en"
 PIECES = 58_101
@@ -173,19 +174,13 @@ def measured_texts(name: str, data: Path, file: Path) -> dict[str, KindResult]:
     }
 
 
-def warned(one: KindResult, reference: CostDistribution) -> float:
-    """In how many samples of a text the warning comes."""
+def warned(one: KindResult, reference: CostDistribution, share: float) -> str:
+    """In how many samples of a text the warning comes, with a share of the reference below the limit."""
     costs = np.array([-variant.logprob / variant.tokens for variant in one.best if variant.tokens])
-    return share_of_warnings(costs, reference, 50, seed=1)
+    return f"{share_above(costs, reference.quantile(share), 50, seed=1):.0%}"
 
 
-def by_kinds(measured: Sequence[KindResult], min_chrf: float) -> CostDistribution:
-    """Costs of the kinds whose mean chrF is as high, or of the best one: what was kept before."""
-    home = [one for one in measured if one.chrf.mean() >= min_chrf] or [max(measured, key=lambda one: one.chrf.mean())]
-    return CostDistribution.of(variant for one in home for variant in one.best)
-
-
-def by_translations(measured: Sequence[KindResult], good: float = GOOD) -> CostDistribution:
+def costs_of(measured: Sequence[KindResult], good: float) -> CostDistribution:
     """Costs of the translations that are good."""
     return CostDistribution.of(good_translations(measured, good))
 
@@ -195,18 +190,16 @@ def measure_costs(name: str, data: Path, folder: Path) -> None:
     texts = measured_texts(name, data, folder / f"{name.replace('/', '-')}.json")
     kinds = sorted((one for one in texts.values() if one.kind in KINDS), key=lambda one: -one.chrf.mean())
     print(f"\n{name} | " + " | ".join(f"{one.kind[5:]}, {one.chrf.mean():.1f}" for one in kinds))
-    rules = {f"kinds of {min_chrf} or more": partial(by_kinds, min_chrf=min_chrf) for min_chrf in (45, 50)}
-    rules |= {f"translations of {good} or more": partial(by_translations, good=good) for good in range(45, 75, 5)}
-    for rule, costs_of in rules.items():
-        shares = [warned(one, costs_of([other for other in kinds if other is not one])) for one in kinds]
-        print(f"{rule} | " + " | ".join(f"{share:.0%}" for share in shares))
-    before, now = by_kinds(kinds, 45), by_translations(kinds)
-    limits = [costs.quantile(HIGH_SHARE) for costs in (before, now)]
-    print(f"{now.sentences} good translations; limits: kinds {limits[0]:.2f}, translations {limits[1]:.2f}")
-    print("| text | chrF | median cost | warns, by kinds | by translations |")
+    for good, share in ((good, share) for share in (HIGH_SHARE, BEFORE[1]) for good in range(45, 75, 5)):
+        shares = [warned(one, costs_of([other for other in kinds if other is not one], good), share) for one in kinds]
+        print(f"chrF of {good} or more, {share:.0%} of their costs | {' | '.join(shares)}")
+    rules = {limit: costs_of(kinds, limit[0]) for limit in (BEFORE, (GOOD, HIGH_SHARE))}
+    for (good, share), costs in rules.items():
+        print(f"{costs.sentences} translations of {good:.0f} or more; limit {costs.quantile(share):.2f}")
+    print("| text | chrF | median cost | warns, before | warns, now |")
     for one in sorted((one for one in texts.values() if one.kind not in KINDS), key=lambda one: -one.chrf.mean()):
         median = CostDistribution.of(one.best).median
-        shares = [f"{warned(one, costs):.0%}" for costs in (before, now)]
+        shares = [warned(one, costs, share) for (_, share), costs in rules.items()]
         print(f"| {one.kind} | {one.chrf.mean():.1f} | {median:.2f} | {' | '.join(shares)} |", flush=True)
 
 

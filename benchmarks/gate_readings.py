@@ -4,7 +4,7 @@
     PARALOOM_DATA=/path/to/corpora python benchmarks/gate_readings.py draw --before build/src/paraloom/bundled
     python benchmarks/gate_readings.py page build/gate READER_1.tsv READER_2.tsv --commit … --date …
 
-`draw` translates texts of five kinds back with the bundled translators, none of which an earlier reading saw but the
+`draw` translates texts of six kinds back with the bundled translators, none of which an earlier reading saw but the
 quickstart's 400 sentences, and with those of another folder, applies each preset, and writes one sheet for all: each
 drawn pair once, in random order, named by a hash; what `--read` has verdicts on is left out. A reader copies
 `sheet.tsv` and fills in `meaning` (k: keeps the meaning, p: partly, w: wrong) and `copy` (y: nearly a copy, n).
@@ -24,6 +24,7 @@ from typing import Any
 from blind_sheets import agreement, rows_of, write_table
 from paraphrase_samples import COLUMNS, LABELS
 from results_pages import FOLDER, read_topic, write_pages, write_topic
+from translation_checks import held_out
 
 import paraloom
 from paraloom.bundled import PARAPHRASE_MODEL, SAMPLE, bundled_path
@@ -38,11 +39,20 @@ SIZE = 60
 SURFACE = ("chrf", "ratio", "overlap", "bleu1", "mismatch", "meaning", "translation_cost")
 TOPIC, HEADING = FOLDER / "kept-pairs.json", "Are the pairs right?"
 SYSTEMS = ("before", "now")
+TABLE = (
+    *("text", "preset", "kept", "read", "right, reader 1", "right, reader 2"),
+    *("right of 1,000 translations", "near copies"),
+)
 
 
 def bitexts(data: Path) -> dict[str, list[dict[str, str]]]:
-    """German–English rows; the translators know most of those of manuals, and none of the others, nor do teachers."""
+    """German–English rows; the translators know most of those of manuals, and none of the others, nor do teachers.
+
+    Of help, what training holds out: other sentences of the same pages were learned.
+    """
     quickstart = paraloom.read_pairs(SAMPLE, src_column="de", tgt_column="en", src_lang="de", tgt_lang="en").to_list()
+    documentation = held_out(data)
+    help_pages = [*documentation["LibreOffice help"], *documentation["GNOME help"]]
     rows = {
         "quickstart": quickstart,
         "captions": [
@@ -52,6 +62,7 @@ def bitexts(data: Path) -> dict[str, list[dict[str, str]]]:
         "news": paraloom.read_pairs(data / "bitext/wmt-news/de-en.tsv.gz", limit=16_958).to_list()[11_375:],
         "manuals": paraloom.read_pairs(data / "bitext/debian-handbook/de-en.tsv.gz").to_list(),
         "talks": paraloom.read_pairs(data / "bitext/ted-sample/de-en.tsv.gz").to_list(),
+        "help": [{"src": source, "tgt": target} for source, target in help_pages],
     }
     return {
         kind: [{"src": row["src"], "tgt": row["tgt"], "src_lang": "de", "tgt_lang": "en"} for row in of_kind]
@@ -127,19 +138,23 @@ def page(folder: Path, sheets: Sequence[Path], origin: Mapping[str, str]) -> Non
     for kind, of_kind in key.items():
         for number, (name, of_cell) in enumerate(of_kind["cells"].items()):
             names = of_cell["pairs"]
-            unread = sum(reader.get(one, {}).get("meaning") not in LABELS for reader in readers for one in names)
-            if unread:
-                raise SystemExit(f"{kind}, {name}: {unread} verdicts are missing")
-            right = [cell(reader, names) for reader in readers] if names else ["–"] * len(readers)
-            copies = sum(reader[one]["copy"] == "y" for reader in readers for one in names)
-            share = f"{copies / (len(readers) * len(names)):.0%}" if names else "–"
-            kept_share = f"{of_cell['kept'] / of_kind['rows']:.1%}"
-            rows.append(["" if number else kind, name, kept_share, str(len(names)), *right, share])
+            # A kind that one reader alone has read is shown with what there is.
+            read_by = [reader for reader in readers if any(one in reader for one in names)]
+            unread = sum(reader.get(one, {}).get("meaning") not in LABELS for reader in read_by for one in names)
+            if unread or len(read_by) < bool(names):
+                raise SystemExit(f"{kind}, {name}: {unread or len(names)} verdicts are missing")
+            right = [cell(reader, names) if reader in read_by else "–" for reader in readers]
+            verdicts = [reader[one] for reader in read_by for one in names]
+            kept_share = of_cell["kept"] / of_kind["rows"]
+            precision = sum(one["meaning"] == "k" for one in verdicts) / max(1, len(verdicts))
+            copies = f"{sum(one['copy'] == 'y' for one in verdicts) / len(verdicts):.0%}" if names else "–"
+            shares = [f"{1000 * kept_share * precision:.3g}", copies]
+            rows.append(["" if number else kind, name, f"{kept_share:.1%}", str(len(names)), *right, *shares])
     names = sorted(set.intersection(*(set(reader) for reader in readers)))
     first, second = ([reader[name]["meaning"] for name in names] for reader in readers[:2])
     topic = read_topic(TOPIC)
     section = next(one for one in topic["results"] if one.get("heading") == HEADING)
-    section |= {**origin, "rows": rows}
+    section |= {**origin, "columns": list(TABLE), "align": "ll" + "r" * (len(TABLE) - 2), "rows": rows}
     write_topic(TOPIC, topic)
     write_pages()
     agreed, kappa = agreement(first, second)

@@ -4,9 +4,10 @@
     PARALOOM_DATA=/path/to/corpora python benchmarks/translation_checks.py languages
 
 `costs` translates up to 1,000 rows of each German–English corpus, drawn by seed, prints BLEU and quantiles of the costs
-(nats per token), and in how many of 500 random samples of each size the warning comes. Rows of Tatoeba, the help pages
-and Europarl are those that examples/bundled-de-en.toml holds out from training. `languages` draws 500 samples of each
-bitext, in the right direction and swapped, and counts how often the check of languages stops.
+(nats per token), and in how many of 500 random samples of 50 a warning would come with several limits, and of 100 with
+that of the package. The first texts chose the limit; none of their rows is among those of the others. Rows of Tatoeba,
+the help pages and Europarl are those that examples/bundled-de-en.toml holds out from training. `languages` draws 500
+samples of each bitext, in the right direction and swapped, and counts how often the check of languages stops.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from pathlib import Path
 
 import numpy as np
 
+from paraloom.bundled import KINDS_OF_TEXT, SAMPLE
 from paraloom.core.errors import DataError
 from paraloom.core.protocols import Variant
 from paraloom.evaluate.translation import evaluate_translation
@@ -33,6 +35,7 @@ from paraloom.text.normalize import normalize
 Rows = list[tuple[str, str]]
 
 DRAWS = 500
+LIMITS = (0.75, 0.8, 0.85, 0.9)  # quantiles of the costs of the development text
 BITEXT = (
     "wmt-news", "yast", "ted-sample", "news-commentary-v8", "shattered-pixel-dungeon",
 )  # fmt: skip
@@ -74,39 +77,58 @@ def held_out(data: Path) -> dict[str, Rows]:
     return chosen
 
 
+def chosen_on(data: Path) -> dict[str, Rows]:
+    """The texts that the limit of the warning was chosen on."""
+    texts: dict[str, Rows] = {"quickstart": read_table(SAMPLE)[1:]}
+    texts["captions, development"] = captions(data, "val", "de")[300:]
+    for line in list(read_lines(KINDS_OF_TEXT))[1:]:
+        kind, german, english, *_ = line.split("\t")
+        texts.setdefault(f"{kind}, bundled", []).append((german, english))
+    return texts
+
+
 def costs(data: Path, translator: str, seed: int) -> None:
     """Print a line for each kind of text."""
     model = Translator.load(translator, decode="beam:5", check_costs=False)
     assert model.costs is not None, "the translator has no costs.json: paraloom evaluate translator … --save-costs"
-    corpora = {f"{name}, held out": rows for name, rows in held_out(data).items()}
+    corpora = chosen_on(data)
+    chose = {row for rows in corpora.values() for row in rows}
+    for name, rows in held_out(data).items():
+        corpora[f"{name}, held out"] = [row for row in rows if row not in chose]
     corpora["captions 2016"] = captions(data, "test_2016_flickr", "de")
     draw = random.Random(seed)
     for name in BITEXT:
         corpora[name] = draw.sample(read_table(data / f"bitext/{name}/de-en.tsv.gz"), 1000)
-    sizes = (50, 100, 200)
     print(f"development text: median {model.costs.median:.2f}, limit {model.costs.quantile(HIGH_SHARE):.2f}")
-    print(
-        "| text | rows | BLEU | 10 % | 25 % | 50 % | 75 % | 90 % | " + " | ".join(f"warns, {n}" for n in sizes) + " |"
-    )
+    columns = [*(f"50 above {limit:.0%}" for limit in LIMITS), "warns, 100"]
+    print(f"| text | rows | BLEU | 10 % | 25 % | 50 % | 75 % | 90 % | {' | '.join(columns)} |")
     for name, rows in corpora.items():
-        best = best_variants(model, [source for source, _ in rows])
-        bleu = evaluate_translation([variant.text for variant in best], [target for _, target in rows]).bleu.score
+        sides = rows if model.source == "de" else [row[::-1] for row in rows]
+        best = best_variants(model, [source for source, _ in sides])
+        bleu = evaluate_translation([variant.text for variant in best], [target for _, target in sides]).bleu.score
         values = np.array([-variant.logprob / variant.tokens for variant in best if variant.tokens])
         quantiles = " | ".join(f"{value:.2f}" for value in np.quantile(values, (0.1, 0.25, 0.5, 0.75, 0.9)))
-        alarms = [share_of_warnings(values, model.costs, size, seed) if size < len(values) else None for size in sizes]
-        shown = " | ".join("–" if alarm is None else f"{alarm:.1%}" for alarm in alarms)
-        print(f"| {name} | {len(rows)} | {bleu:.1f} | {quantiles} | {shown} |", flush=True)
+        alarms = [f"{share_above(values, model.costs.quantile(limit), 50, seed):.1%}" for limit in LIMITS]
+        alarms.append(f"{share_of_warnings(values, model.costs, 100, seed):.1%}" if len(values) > 100 else "–")
+        print(f"| {name} | {len(rows)} | {bleu:.1f} | {quantiles} | {' | '.join(alarms)} |", flush=True)
+
+
+def samples(values: np.ndarray, size: int, seed: int) -> Iterator[CostDistribution]:
+    """Costs of random samples of a text."""
+    draw = np.random.default_rng([seed, size])
+    for _ in range(DRAWS):
+        sample = draw.choice(values, size, replace=False)
+        yield CostDistribution.of(Variant("", -10 * value, 10) for value in sample)
+
+
+def share_above(values: np.ndarray, limit: float, size: int, seed: int) -> float:
+    """In how many samples of a text the median is above a limit."""
+    return sum(one.median > limit for one in samples(values, size, seed)) / DRAWS
 
 
 def share_of_warnings(values: np.ndarray, reference: CostDistribution, size: int, seed: int) -> float:
     """In how many samples of a text the warning of high costs comes."""
-    draw = np.random.default_rng([seed, size])
-    warned = 0
-    for _ in range(DRAWS):
-        sample = draw.choice(values, size, replace=False)
-        distribution = CostDistribution.of(Variant("", -10 * value, 10) for value in sample)
-        warned += "expect wrong" in cost_warning(distribution, reference)
-    return warned / DRAWS
+    return sum("expect wrong" in cost_warning(one, reference) for one in samples(values, size, seed)) / DRAWS
 
 
 def languages(data: Path, seed: int) -> None:

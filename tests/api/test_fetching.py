@@ -62,7 +62,7 @@ def test_a_translator_by_one_name(hub: Hub, paraloom: Command, tmp_path: Path) -
     assert out.startswith("opus-mt-de-en: translator, de → en, ")
     assert "license   cc-by-4.0" in out and "help " in out and "everyday " in out
     assert "--translator opus-mt-de-en" in err
-    assert "bundled sentences well (chrF of 55 or more)" in err  # it is untrained
+    assert "bundled sentences well (chrF of 50 or more)" in err  # it is untrained
     model = find_model("opus-mt-de-en")
     assert model == find_model(OPUS) and model in list_models()
     folder = Path(model.folder)
@@ -189,8 +189,8 @@ def ranks(good: list[Variant]) -> list[int]:
 def test_costs_are_those_of_good_translations(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of any kind of text: one more kind that is translated half well does not raise the limit to its worst half."""
     monkeypatch.setattr("paraloom.mt.costs.MIN_SENTENCES", 3)
-    assert ranks(good_translations(results(90, 20, 60, 55, 54.9, 10))) == [1, 3, 4]
-    assert ranks(good_translations(results(90, 20, 60, 55, 54.9, 10), 50)) == [1, 3, 4, 5]
+    assert ranks(good_translations(results(90, 20, 60, 50, 49.9, 10))) == [1, 3, 4]
+    assert ranks(good_translations(results(90, 20, 60, 50, 49.9, 10), 45)) == [1, 3, 4, 5]
     assert ranks(good_translations(results(30, 40, 20, 10, 40, 90))) == [2, 5, 6], "the best three, if fewer are good"
     assert ranks(good_translations(results(30, 40))) == [1, 2], "all of fewer"
     nan = float("nan")
@@ -203,8 +203,8 @@ def test_limit_of_the_warning_by_hand() -> None:
     best = [Variant("x", -(0.1 if row < 30 else 0.3 if row < 60 else 2.0), 1) for row in range(120)]
     costs = CostDistribution.of(good_translations([KindResult("help", chrf, best)]))
     assert costs.sentences == 60
-    # 85 % of 60 are 51: the 30 in the bin from .10, and 21 of the 30 in the bin of .3.
-    assert costs.quantile(HIGH_SHARE) == pytest.approx(0.3 + 21 / 30 * BIN_WIDTH, abs=BIN_WIDTH)
+    # 80 % of 60 are 48: the 30 in the bin from .10, and 18 of the 30 in the bin of .3.
+    assert costs.quantile(HIGH_SHARE) == pytest.approx(0.3 + 18 / 30 * BIN_WIDTH, abs=BIN_WIDTH)
     dear = CostDistribution.of([Variant("x", -0.5, 1)] * 50)
     assert "expect wrong translations" in cost_warning(dear, costs)
     assert not cost_warning(CostDistribution.of(best[:60]), costs)

@@ -26,7 +26,7 @@ from paraloom.text.chrf import chrf_from_points
 if TYPE_CHECKING:
     from paraloom.mt.translator import Translator
 
-GOOD = 55.0
+GOOD = 50.0
 """A translation of a bundled sentence is good if its chrF is as high."""
 
 _EVERYDAY = 60

@@ -36,7 +36,7 @@ FALSE_ALARMS = 0.001
 """Probability that any of the small calls of a translator, however many, is called unlike its development text by
 chance."""
 
-HIGH_SHARE = 0.85  # A text is unlike the development text if its median cost is above this quantile of the costs there
+HIGH_SHARE = 0.8  # A text is unlike the development text if its median cost is above this quantile of the costs there
 LOW_SHARE = 0.05  # Costs below this quantile of those of the development text are near 0
 PERCENTILES = (5, 10, 25, 50, 75, 90, 95)  # Percentiles that costs.json and the model card show
 BIN_WIDTH = 0.05  # Width of a bin, in nats per token
