@@ -70,7 +70,7 @@ def rows(
 
 
 def multinews_rows(source: Documents, target: Documents) -> Iterator[Row]:
-    """MultiNews' scores one by one, together, and with pictures."""
+    """MultiNews' scores one by one, together, with lines in the place of sentences, and with pictures."""
     for name in ("sentences", "words", "entities"):
         pairs: list[DocumentPair] = []
         for block in all_scores(source, target):
@@ -78,6 +78,13 @@ def multinews_rows(source: Documents, target: Documents) -> Iterator[Row]:
             pairs += best_pairs(source, target, block.first, scores)
         yield f"MultiNews, {name} alone", pairs
     yield "MultiNews as published, S + W + N", pair_by_scores(source, target)
+    lines = [side.paragraph_counts.astype(np.float64) for side in (source, target)]
+    pairs = []
+    for block in all_scores(source, target):
+        counts = lines[0][block.first : block.first + len(block.words), None]
+        ratio = np.minimum(counts, lines[1]) / np.maximum(np.maximum(counts, lines[1]), 1)
+        pairs += best_pairs(source, target, block.first, ratio + block.words + block.entities)
+    yield "MultiNews, S of lines", pairs
     yield "MultiNews and pictures", pair_by_scores(source, target, EVIDENCE["pictures"]["pictures"])
 
 

@@ -213,7 +213,7 @@ def test_tables_are_listed_with_cost_and_inputs(paraloom: Command) -> None:
     lines = {line.split()[0]: line for line in out.splitlines()}
     assert set(lines) == {"table", *PAPERS}
     assert re.search(
-        r"^park17-5 +\S+ h, estimated +--loop +PARK17 Table 5: sentence alignment by kind of bead$", out, re.M
+        r"^park17-5 +\S+ min, measured +--loop +PARK17 Table 5: sentence alignment by kind of bead$", out, re.M
     )
 
 

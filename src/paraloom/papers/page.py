@@ -16,6 +16,7 @@ from paraloom.papers.catalog import catalog_entries, format_catalog
 from paraloom.papers.tables import ReproducedTable, read_table
 from paraloom.papers.verdicts import (
     OUTCOMES,
+    Order,
     count_open,
     count_outcomes,
     format_open_orders,
@@ -209,12 +210,13 @@ def _verdicts(
         if not named:
             yield f"| {page} | | its tables, and why they are not made or where else | | | | | |"
         for table in named:
-            outcomes = outcomes_of(table.orders)
-            cells = (
-                page,
-                f"[`{table.name}`]({folder}/{table.name}.md)",
-                table.paper.title,
-                *(str(outcomes.count(outcome)) for outcome in OUTCOMES),
-                verdict_of(table.orders),
-            )
-            yield f"| {' | '.join(cells)} |"
+            link = f"[`{table.name}`]({folder}/{table.name}.md)"
+            yield f"| {page} | {link} | {table.paper.title} | {_counts(table.orders)} | {verdict_of(table.orders)} |"
+        if len(named) > 1:
+            yield f"| **{paper}** | all | | {_counts([order for table in named for order in table.orders])} | |"
+
+
+def _counts(orders: Sequence[Order]) -> str:
+    """The number of orders of each outcome, cells of Markdown."""
+    outcomes = outcomes_of(orders)
+    return " | ".join(str(outcomes.count(outcome)) for outcome in OUTCOMES)

@@ -15,6 +15,11 @@ from paraloom.papers.verdicts import Order
 
 _KINDS = ("0:1", "1:0", "1:1", "1:2", "1:3", "2:1", "2:2", "2:3", "3:1", "3:2", "3:3")
 _MIN_GOLD = 30
+_STEPS = ("translator", "documents", "sentences")
+_TRANSLATORS = {
+    "train-phrase-translator": ("phrase-based, weights not tuned", "Moses is not at hand"),
+    "train-translator": ("a small transformer", "what `train translator` trains"),
+}
 
 
 def bead_kinds(run: FinishedRun, name: str) -> ReproducedTable:
@@ -40,6 +45,7 @@ def bead_kinds(run: FinishedRun, name: str) -> ReproducedTable:
         name,
         rows,
         notes=[note],
+        conditions=_conditions(run, number),
         signature=run.signature,
         orders=list(bead_orders(f1, gold)),
         baselines={"untrained": "does not apply", "random": NOT_MEASURED, "identity": NOT_MEASURED},
@@ -62,6 +68,19 @@ def bead_orders(f1: Sequence[Figure], gold: Mapping[str, int]) -> Iterator[Order
             yield Order(
                 f"{easier} easier than {harder}", abs(above), difference_of_shares(*shares[0], *shares[1]), decimals=4
             )
+
+
+def _conditions(run: FinishedRun, number: int) -> list[tuple[str, ...]]:
+    """How the last round translated and aligned, by the settings of its stages."""
+    translator, documents, sentences = (run.stages.get(f"{name}-{number}", {}) for name in _STEPS)
+    own = [stage.get("configuration", {}).get("method") == "park17" for stage in (documents, sentences)]
+    evidence = ("all evidence of `align documents`", "it pairs more")
+    lexicon = ("`align sentences`, with a lexicon of its own", "the paper's aligner has its translator alone to go by")
+    return [
+        ("translator", "phrase-based (Moses)", *_TRANSLATORS.get(translator.get("use", ""), ("not known", "no name"))),
+        ("documents are paired by", "topics (LDA), at least 0.5", *(() if own[0] else evidence)),
+        ("sentences are aligned by", "lengths and the cosine of translated words", *(() if own[1] else lexicon)),
+    ]
 
 
 def difference_of_shares(a: float, of_a: int, b: float, of_b: int) -> Estimate:
