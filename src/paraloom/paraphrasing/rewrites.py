@@ -13,8 +13,7 @@ from paraloom.bundled import REWRITES
 from paraloom.core.errors import DataError
 
 _SUBJECT = (
-    r"(?:(?:the|an?|my|your|his|her|its|our|their|this|that|these|those|some|all|it|he|she|we|they|you|it's|i|i'm|i'll)\b"
-    r"|(?-i:[A-Z])[a-z]+ (?:is|was|has|will|had|can)\b)"
+    r"(?:the|an?|my|your|his|her|its|our|their|this|that|these|those|some|all|it|he|she|we|they|you|it's|i|i'm|i'll|there)\b"
 )
 _FINITE = r"is|are|was|were|has|have|had|will|can|cannot|could|would|should|may|might|must|does|do|did|\w+n't|\w+ed|it's|[a-z]+'ll"
 _SIMPLE = r"(?:(?!\b(?:and|but|or|so|that|which|who|what|how|because|if|when|while|since|though)\b)[^,;:.?!\"()])"
