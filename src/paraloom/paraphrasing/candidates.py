@@ -11,6 +11,7 @@ from paraloom.core.protocols import ParaphraseLike, ParaphraserLike
 from paraloom.paraphrasing.control import ControlledVariant
 from paraloom.paraphrasing.edits import CHANGES
 from paraloom.paraphrasing.paraphraser import ControlledParaphraser
+from paraloom.paraphrasing.rewrites import rewrites
 from paraloom.paraphrasing.selection import (
     Measured,
     ParaphraseSelector,
@@ -42,11 +43,13 @@ class TemplateCandidates:
         """The parts of each text: its sentences, where it is longer than the model takes."""
         return self.paraphraser.split(texts)
 
-    def paraphrase(self, texts: Sequence[str], *, n: int = 5, seed: int = 0) -> list[list[ControlledVariant]]:
-        """Paraphrase texts, without a warning where no variant has the template."""
+    def paraphrase(self, texts: Sequence[str], *, n: int = 5, seed: int = 0) -> list[list[ParaphraseLike]]:
+        """Paraphrase texts, without a warning where no variant has the template; of English ones also by rules."""
         groups = self.paraphraser.candidates(texts, n=n, seed=seed, **self.options)
-        free = self.options.get("template") is None and self.options.get("like") is None
-        return groups if free else self.paraphraser.with_free_logprobs(texts, groups)
+        if self.options.get("template") is not None or self.options.get("like") is not None:
+            return [[*group] for group in self.paraphraser.with_free_logprobs(texts, groups)]
+        ruled = [rewrites(text) if self.language == "en" else [] for text in texts]
+        return [[*of_rules, *group] for of_rules, group in zip(ruled, groups, strict=True)]
 
 
 class FreeParaphrases(TemplateCandidates):

@@ -32,7 +32,7 @@ _CHOICES = tuple(
     for words in (
         *("in on at for of to by from with as than over above", "a an the this these those", "this that"),
         *("and or but", "because if", "man woman boy girl person men women people", "guy person"),
-        *("any some", "anything something", "anyone someone", "anybody somebody", "many much", "many several"),
+        *("can could", "will would", "could may", "any some", "anything something", "anyone someone", "anybody somebody", "many much", "many several"),
         *("i you he she we they", "me him her us them", "my your his her our their", "too very", "like love"),
         *("come go get", "came went got", "coming going getting", "closed closing shut", "home house", "job work"),
         *("bathroom toilet", "cash money", "cat kitten", "city town", "clock watch", "college university"),
@@ -59,6 +59,9 @@ _IRREGULAR = {
     )
     for form in forms.split()
 }
+_PARTICLES = frozenset(["up", "off", "out", "on", "down", "away", "in", "so", "of"])
+_MODALS = frozenset(["can", "could", "may", "might", "must", "should", "would"])
+_LIKE_MODALS = frozenset(["have", "need", "do", "want", "able", "supposed", "maybe", "perhaps", "going", "ought", "like"])
 _AUXILIARIES = frozenset([*_AUXILIARY_FORMS, "be", "have", "do", "will", "would", "can", "could", "may", "must", "to"])
 _FUNCTION_WORDS = frozenset([*FUNCTION_WORDS["en"].split(), *_AUXILIARIES, "because", "since", "might", "should"])
 _ENDINGS = ("ing", "ed", "er", "es", "s", "d", "")
@@ -171,6 +174,15 @@ def _fault_of_words(source: Sequence[str], candidate: Sequence[str]) -> str:
     forms = [{_AUXILIARY_FORMS.get(word, word) for word in words if word.isalpha()} for words in (lost, new)]
     if {*map(frozenset, forms)} == {frozenset({"be"}), frozenset({"do"})}:
         return FORMS
+    if ("do" in forms[0] and "be" in forms[1]) or any("be" in one and "have" in other for one, other in (forms, forms[::-1])):
+        return FORMS
+    if not forms[1] and _PARTICLES & forms[0]:
+        return FORMS
+    modal = [_MODALS.isdisjoint(words) for words in forms]
+    if modal[0] != modal[1]:
+        other = (lost, new)[modal.index(True)]
+        if _LIKE_MODALS.isdisjoint(forms[modal.index(True)]) and not any(word.endswith("'d") for word in other):
+            return FORMS
     if any(_inflected(word, other, helped) for word in forms[0] for other in forms[1]):
         return FORMS
     return MARKS if source[:1] == ('"',) != candidate[:1] else ""

@@ -46,6 +46,9 @@ _RIGHT, _AVERAGES = (-1.35, 1.1, -0.48, 3.9), (math.nan, 4.5, 0.7)
 _RIGHT_WORDS, _AVERAGES_WORDS = (-0.2, 0.79, -0.3, 1.9, 0.15, 0.24, 0.23), (math.nan, 4.2, 0.6, 1.7, -1.3, -1.9)
 """Of `probability_right`: the weights, the intercept first, and what stands for an unknown value; of replaced words."""
 
+_BY_RULE, _DOUBT = 0.95, 0.3
+"""The probability that what a rule wrote is right, and what the judge must find at least."""
+
 _NEVER = 1e-4
 """A probability of 0 or 1 would have infinite log-odds."""
 
@@ -162,9 +165,9 @@ class ParaphraseSelector:
             for index, candidate in enumerate(group):
                 units = text_units(candidate.text)
                 difference = unit_difference(source, units)
-                fault = self.rejection(source, units, candidate, difference) or (
-                    "" if self.judge is None else english_fault(text, candidate.text, self._known_words)
-                )
+                fault = self.rejection(source, units, candidate, difference)
+                if self.judge is not None and not is_rewrite(candidate):
+                    fault = fault or english_fault(text, candidate.text, self._known_words)
                 if self.config.change and self.config.change not in kinds_of_change(text, candidate.text):
                     fault = fault or OTHER_CHANGE
                 reasons[row][index] = FOREIGN if foreign else fault
@@ -242,7 +245,8 @@ class ParaphraseSelector:
             alive = np.ones(len(texts), bool) if self.encoder is None else meaning >= self.config.meaning
             alive &= ~(fluency < self.config.fluency)
             cost = np.array([-candidate.logprob for candidate in candidates], np.float64)
-            judged, probability = self._judged(texts, outputs, cost, alive)
+            ruled = np.array([is_rewrite(candidate) for candidate in candidates], bool)
+            judged, probability = self._judged(texts, outputs, cost, ruled, alive)
         known = meaning if self.judge is None else probability
         results = []
         for row, candidate in enumerate(candidates):
@@ -266,7 +270,12 @@ class ParaphraseSelector:
         return results
 
     def _judged(
-        self, texts: list[str], outputs: list[str], cost: npt.NDArray[np.float64], alive: npt.NDArray[np.bool_]
+        self,
+        texts: list[str],
+        outputs: list[str],
+        cost: npt.NDArray[np.float64],
+        ruled: npt.NDArray[np.bool_],
+        alive: npt.NDArray[np.bool_],
     ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
         """The lower verdict on both orders, and the probability to be right; NaN of what is dropped anyway."""
         assert self.judge is not None
@@ -280,7 +289,11 @@ class ParaphraseSelector:
         for first, second in ((texts, outputs), (outputs, texts)):
             asked = self.judge.predict([first[row] for row in rows], [second[row] for row in rows])
             verdict[rows] = np.fmin(verdict[rows], asked)
-            probability[rows] = probability_right(verdict[rows], cost[rows], change[rows], evidence[rows])
+            probability[rows] = np.where(
+                ruled[rows],
+                np.where(verdict[rows] < _DOUBT, 0, _BY_RULE),
+                probability_right(verdict[rows], cost[rows], change[rows], evidence[rows]),
+            )
             rows = rows[probability[rows] >= self.config.probability]
         return verdict, probability
 
@@ -370,6 +383,11 @@ def text_units(text: str) -> list[str]:
 def unit_difference(first: Sequence[str], second: Sequence[str]) -> float:
     """Edits between the units of two texts, divided by the number of units of the longer one."""
     return float(Levenshtein.normalized_distance(first, second))
+
+
+def is_rewrite(candidate: ParaphraseLike) -> bool:
+    """Whether a rule wrote a candidate, and no network."""
+    return bool(getattr(candidate, "rule", ""))
 
 
 def decoding_fault(source: Sequence[str], units: Sequence[str], candidate: ParaphraseLike) -> str:
