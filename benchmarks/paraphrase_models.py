@@ -47,7 +47,9 @@ def sets(gate: Path, quickstart: Path | None) -> Iterator[tuple[str, list[Row], 
     readers = [{name: row["meaning"] == "k" for name, row in sheet.items()} for sheet in sheets]
     for file in sorted(gate.glob("*-now.parquet")):
         rows = paraloom.read_pairs(file).score(["judge"]).to_list()
-        yield file.name.removesuffix("-now.parquet"), rows, labels(rows, readers)
+        right = labels(rows, readers)
+        if not np.isnan(right).all():
+            yield file.name.removesuffix("-now.parquet"), rows, right
     if quickstart is not None:
         rows = [row for batch in Corpus.open(quickstart).batches() for row in batch.to_pylist()]
         readers = [verdicts_of(READINGS / f"nbest/reader-{number}.tsv") for number in (1, 2)]
