@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -65,6 +66,27 @@ def test_a_table_that_is_encoded_whole_is_pointed_out(words_encoder, paraloom, t
     assert status == 0 and "2 of 2 lines of pairs.tsv have tabs" in " ".join(err.split()) and "cut -f 1" in err
     (tmp_path / "text.txt").write_text("a dog\nthe\tcat\n")
     assert "have tabs" not in paraloom("encode", words_encoder, "text.txt", "-o", "w.npy")[2]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.csv", "text,year\na dog,1\n"),
+        ("a.jsonl", '{"text": "a dog"}\n'),
+        ("a.srt", "1\n00:00:01,000 --> 00:00:02,000\na dog\n"),
+    ],
+)
+def test_records_and_documents_are_not_taken_for_lines(words_encoder, paraloom, tmp_path, name, content):
+    (tmp_path / name).write_text(content)
+    (tmp_path / "queries.txt").write_text("a dog\n")
+    for call in (
+        ("encode", words_encoder, name, "-o", "v.npy"),
+        ("mine", words_encoder, name, "-o", "m.tsv"),
+        ("search", words_encoder, name, "queries.txt"),
+        ("research", "similarity", words_encoder, name, name),
+    ):
+        status, _, err = paraloom(*call)
+        assert status == 1 and re.search("a table of|a document", " ".join(err.split())), call
 
 
 @pytest.mark.slow

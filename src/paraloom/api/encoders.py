@@ -40,6 +40,7 @@ from paraloom.io import read_lines, read_pairs
 from paraloom.io.atomic import atomic_folder, atomic_write
 from paraloom.io.compression import PIPE, without_compression
 from paraloom.io.shards import shard_writer
+from paraloom.io.tables import check_lines
 from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.shard import OnError
 from paraloom.stages.distillation import DistillEncoder, DistillTransformer, DistillWords
@@ -327,6 +328,8 @@ def similarity_of_lines(encoder: EncoderLike | str | Path, first: str | Path, se
     """
     model = open_encoder(encoder)
     missing = object()
+    for path in (first, second):
+        check_lines(Path(path))
     rows = zip_longest(read_lines(first), read_lines(second), fillvalue=missing)
     count = 0
     for chunk in batched(rows, CHUNK):

@@ -12,9 +12,10 @@ from typing import Any
 from paraloom.core.errors import DataError
 from paraloom.core.stage import Stage
 from paraloom.io import open_write, read_batches, read_lines
-from paraloom.io.compression import PIPE, decode, read_raw_lines
+from paraloom.io.compression import PIPE, decode, read_raw_lines, without_compression
 from paraloom.io.formats.base import raw_text
 from paraloom.io.formats.names import sides
+from paraloom.io.tables import check_lines
 from paraloom.pipeline.definition import Definition
 from paraloom.pipeline.result import RunResult, StageResult
 from paraloom.pipeline.shard import OnError
@@ -88,6 +89,8 @@ class RejectedLines:
 
     def read(self, source: str) -> Iterator[str]:
         """The lines of a file; '-' is standard input."""
+        if without_compression(source).suffix != ".tsv":  # whose lines may be texts with tabs
+            check_lines(Path(source))
         for row, line in enumerate(read_raw_lines(source), 1):
             try:
                 text = decode(line, source, row)

@@ -26,6 +26,7 @@ from paraloom.io.arrays import map_array
 from paraloom.io.bitext import READERS
 from paraloom.io.compression import PIPE, without_compression
 from paraloom.io.sheets import one_line
+from paraloom.io.tables import check_lines
 from paraloom.pipeline.shard import OnError
 
 _DIGEST = 16  # Bytes of the digest of a line
@@ -149,6 +150,8 @@ def _encoded_corpus(
     rejected: RejectedLines | None = None,
 ) -> Iterator[tuple[Path, npt.NDArray[np.float32]]]:
     """The corpus as an uncompressed file of lines, and its vectors, memory-mapped."""
+    if rejected is None and without_compression(corpus).suffix != ".tsv":
+        check_lines(Path(corpus))
     with tempfile.TemporaryDirectory() as folder:
         lines = Path(folder) / "lines.txt"
         count = 0

@@ -118,12 +118,12 @@ def check_lines(path: Path) -> None:
             "and .vtt are read as documents.",
         )
     names = columns_of_file(path)
-    if len(names) > 1:
+    if len(names) > 1 or (names and without_compression(path).suffix == ".jsonl"):
         shown = ", ".join(name if len(name) <= 20 else f"{name[:19]}…" for name in names[:5])
         raise ConfigError(
-            f"a table of {len(names)} columns, and none is named as the texts: {shown}",
+            f"a table of {len(names)} column{'s'[: len(names) - 1]}, and none is named as the texts: {shown}",
             file=path,
-            remedy="Name it: --column. A file of lines with tabs in them may have another suffix, such as .txt.",
+            remedy="Name it, where a command has --column, or write the texts to a file of lines, such as .txt.",
         )
 
 
