@@ -9,14 +9,7 @@ from paraloom.core.errors import DataError
 
 
 def train_unigrams(lines: Iterable[str], size: int, seed: int, **settings: int | str | Sequence[str]) -> bytes:
-    """Train a unigram model; the same lines give the same bytes (Kudo 2018, "Subword Regularization").
-
-    Args:
-        lines: Sentences; of a larger corpus a random sample is taken.
-        size: Subwords at most.
-        seed: Seed for the sample.
-        **settings: Further settings of SentencePiece, such as the ids of its special tokens.
-    """
+    """Train a unigram model; the same lines give the same bytes (Kudo 2018, "Subword Regularization")."""
     import sentencepiece
 
     sentencepiece.set_random_generator_seed(seed)
@@ -31,7 +24,7 @@ def train_unigrams(lines: Iterable[str], size: int, seed: int, **settings: int |
             bos_id=-1,
             pad_id=-1,
             input_sentence_size=500_000,
-            shuffle_input_sentence=True,
+            shuffle_input_sentence=True,  # a random sample of a larger corpus
             num_threads=1,  # more threads would sum in another order
             minloglevel=2,
             **settings,
