@@ -20,9 +20,9 @@ from paraloom.core.errors import ConfigError, DataError, nearest
 from paraloom.core.progress import progress
 from paraloom.core.results import ResultRecord
 from paraloom.io import open_write, read_lines
-from paraloom.io.compression import PIPE, without_compression
+from paraloom.io.compression import PIPE
 from paraloom.io.records import (
-    RECORD_FORMATS,
+    has_records,
     read_records,
     read_schema,
     record_format,
@@ -98,7 +98,7 @@ def canonicalize_file(
     file = str(source) if isinstance(source, (str, Path)) else PIPE
     if str(output) != PIPE:
         check_output(output, [] if file == PIPE else [file])
-    texts = _read_table(file, text) if _is_table(file) else _read_lines(source)
+    texts = _read_table(file, text) if has_records(file) else _read_lines(source)
     if check is not None:
         _check(check, texts.sample, source)
     statuses: Counter[tuple[str, str]] = Counter()
@@ -142,7 +142,7 @@ def _write(forms: Iterable[tuple[dict[str, Any], CanonicalText]], texts: _Texts,
     """Write the forms; what is printed is written already, by a report on each."""
     if str(output) == PIPE:
         deque(forms, 0)
-    elif _is_table(output):
+    elif has_records(output):
         types = pa.schema([("text", pa.string())])
         if texts.table and record_format(output) == ".parquet":
             types = _schema(texts.table, texts.header)
@@ -161,10 +161,6 @@ def _check(check: Callable[[Sequence[str]], None], sample: Sequence[str], source
         check(sample)
     except DataError as error:
         raise (error.at(file=source) if isinstance(source, (str, Path)) else error) from None
-
-
-def _is_table(path: str | Path) -> bool:
-    return without_compression(path).suffix in RECORD_FORMATS
 
 
 def _read_table(path: str, text: str | int | None) -> _Texts:

@@ -28,7 +28,7 @@ from paraloom.evaluate.base import EvaluationResult
 from paraloom.io import open_write, read_lines
 from paraloom.io.atomic import atomic_write
 from paraloom.io.compression import without_compression
-from paraloom.io.records import RECORD_FORMATS, Record, read_records, read_schema, write_records
+from paraloom.io.records import Record, has_records, read_records, read_schema, write_records
 from paraloom.pairs.filtering.held_out import NEAR, HeldOut
 
 RECORD = "contamination.json"
@@ -175,13 +175,9 @@ def _check_output(output: str | Path, sources: Sequence[str | Path], tests: Sequ
 
 
 def _rows(path: str | Path) -> Iterator[Record]:
-    if not _is_table(path):
+    if not has_records(path):
         return (Record(row, {"text": line}) for row, line in enumerate(read_lines(path), 1))
     return read_records(path, header=False)
-
-
-def _is_table(path: str | Path) -> bool:
-    return without_compression(path).suffix in RECORD_FORMATS
 
 
 def _is_text(value: object) -> bool:
@@ -243,7 +239,7 @@ def _levels(rows: Sequence[Record], index: HeldOut) -> npt.NDArray[np.int8]:
 
 
 def _write(marked: Iterable[tuple[str | Path, Record, int]], source: str | Path, output: str | Path) -> None:
-    plain = not _is_table(source)
+    plain = not has_records(source)
     schema = None if plain else read_schema(source)
     columns = [] if plain else list(next(_rows(source), Record(0, {})).values)
     with open_write(rejected_file(output)) as rejected:

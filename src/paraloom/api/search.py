@@ -25,9 +25,9 @@ from paraloom.io import open_write, read_lines
 from paraloom.io.arrays import map_array
 from paraloom.io.bitext import READERS
 from paraloom.io.compression import PIPE, without_compression
-from paraloom.io.sheets import one_line
 from paraloom.io.tables import check_lines
 from paraloom.pipeline.shard import OnError
+from paraloom.text.normalize import collapse_spaces
 
 _DIGEST = 16  # Bytes of the digest of a line
 _COPIED = 1 << 14  # Vectors that are copied at a time
@@ -100,7 +100,7 @@ def mine_lines(
         with open_write(output) as stream:
             stream.write(b"src\ttgt\tcosine\tscore\n")
             for src, tgt, *scores in zip(first, second, mined.cosines.tolist(), mined.margins.tolist(), strict=True):
-                row = [one_line(src), one_line(tgt), *(f"{score:.4f}" for score in scores)]
+                row = [collapse_spaces(src), collapse_spaces(tgt), *(f"{score:.4f}" for score in scores)]
                 stream.write(("\t".join(row) + "\n").encode())
         if not len(mined.first):
             nearest = mine_pairs(vectors_of, lines.parent, above=-1, below=below, k=2, seed=seed).cosines
@@ -112,7 +112,7 @@ def mine_lines(
 def _different_lines(lines: Path) -> Ints:
     """The first of all lines that are the same but for spaces: copies count neither as neighbors nor as pairs."""
     with lines.open(encoding="utf-8", newline="\n") as stream:
-        digests = b"".join(blake2b(one_line(line).encode(), digest_size=_DIGEST).digest() for line in stream)
+        digests = b"".join(blake2b(collapse_spaces(line).encode(), digest_size=_DIGEST).digest() for line in stream)
     _, first = np.unique(np.frombuffer(digests, np.uint64).reshape(-1, _DIGEST // 8), axis=0, return_index=True)
     return np.sort(first)
 

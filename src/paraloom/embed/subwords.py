@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterable
 from functools import cached_property
 from itertools import chain
@@ -10,10 +9,11 @@ from itertools import chain
 import numpy as np
 import pyarrow.compute as pc
 
-from paraloom.core.errors import DataError, ModelError
+from paraloom.core.errors import ModelError
 from paraloom.embed.vocabulary import RowLists, Vocabulary
 from paraloom.text.buffers import Texts
 from paraloom.text.normalize import lowercase, normalize
+from paraloom.text.unigrams import train_unigrams
 
 UNIT = "subword"
 SPACE = "▁"  # The character that SentencePiece writes for a space
@@ -58,30 +58,5 @@ def normalize_for_subwords(texts: Texts) -> list[str]:
 
 
 def train_subwords(lines: Iterable[str], size: int, seed: int = 1) -> bytes:
-    """Train a unigram model; the same lines give the same bytes (Kudo 2018, "Subword Regularization")."""
-    import sentencepiece
-
-    sentencepiece.set_random_generator_seed(seed)
-    model = io.BytesIO()
-    try:
-        sentencepiece.SentencePieceTrainer.train(
-            sentence_iterator=iter(lines),
-            model_writer=model,
-            vocab_size=size,
-            hard_vocab_limit=False,
-            character_coverage=1.0,
-            normalization_rule_name="identity",
-            unk_id=0,
-            bos_id=-1,
-            eos_id=-1,
-            pad_id=-1,
-            input_sentence_size=500_000,
-            shuffle_input_sentence=True,
-            num_threads=1,  # more threads would sum in another order
-            minloglevel=2,
-        )
-    except (RuntimeError, OSError) as error:
-        raise DataError(
-            f"a subword model cannot be trained: {error}", remedy="Give more or longer sentences."
-        ) from None
-    return model.getvalue()
+    """Train a unigram model on normalized lines."""
+    return train_unigrams(lines, size, seed, normalization_rule_name="identity", unk_id=0, eos_id=-1)

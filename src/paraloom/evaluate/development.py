@@ -15,6 +15,7 @@ from paraloom.core.protocols import EncoderLike
 from paraloom.evaluate.resampling import pearson
 from paraloom.evaluate.sts import similarities
 from paraloom.evaluate.sts_tasks import TASKS, STSPairs, STSTask, find_tasks, read_task
+from paraloom.text.normalize import letters_and_digits
 
 DEVELOPMENT = "STS-B/dev+2012-train+SICK/trial+PIT/dev?overlap=drop"
 """The tasks that choose by default: those of the known ones that are there, without pairs of the test tasks."""
@@ -110,11 +111,7 @@ def _shares(shared: Mapping[str, tuple[int, int]], development: str) -> ConfigEr
 
 def _keys(pairs: STSPairs) -> Iterable[frozenset[str]]:
     """A key of each pair that does not depend on order, case, spaces and punctuation."""
-    return (frozenset((_key(a), _key(b))) for a, b in zip(pairs.first, pairs.second, strict=True))
-
-
-def _key(text: str) -> str:
-    return "".join(character for character in text.lower() if character.isalnum())
+    return (frozenset(map(letters_and_digits, both)) for both in zip(pairs.first, pairs.second, strict=True))
 
 
 def _kept(pairs: STSPairs, rows: Bools) -> STSPairs:

@@ -12,7 +12,8 @@ from paraloom.core.results import ResultRecord, markdown_table
 from paraloom.core.seeds import generator
 from paraloom.core.stats import Estimate, wilson_interval
 from paraloom.evaluate.base import EvaluationResult
-from paraloom.io.sheets import Numbered, check_key, check_new_sheet, key_path, one_line, read_numbered, write_sheet
+from paraloom.io.sheets import Numbered, check_key, check_new_sheet, key_path, read_numbered, write_sheet
+from paraloom.text.normalize import collapse_spaces
 
 QUESTIONS = ("keeps_meaning", "grammatical", "differs")
 """Columns to fill in with y or n: the output means the same; it is a sentence without faults; it differs by more than
@@ -76,16 +77,14 @@ def write_paraphrase_sheet(
         for index in drawn:
             systems: dict[str, list[str]] = defaultdict(list)
             for system, texts in outputs.items():
-                systems[one_line(texts[index])].append(one_line(system).replace(",", ";"))
+                systems[collapse_spaces(texts[index])].append(collapse_spaces(system).replace(",", ";"))
             # The systems are in the order of the table here, which the shuffle hides.
-            rows += [
-                (name, one_line(sources[index]), " / ".join(map(one_line, references[index])), text, ",".join(names))
-                for text, names in systems.items()
-            ]
+            source, reference = collapse_spaces(sources[index]), " / ".join(map(collapse_spaces, references[index]))
+            rows += [(name, source, reference, text, ",".join(names)) for text, names in systems.items()]
     order = generator(seed, len(sets)).permutation(len(rows))
     shuffled = [rows[index] for index in order]
     sheet = [(number, *row[1:4], *("" for _ in QUESTIONS)) for number, row in enumerate(shuffled, start=1)]
-    key = [(number, one_line(row[0]), row[4]) for number, row in enumerate(shuffled, start=1)]
+    key = [(number, collapse_spaces(row[0]), row[4]) for number, row in enumerate(shuffled, start=1)]
     write_sheet(path, SHEET_COLUMNS, sheet, key=(_KEY_COLUMNS, key))
     return len(rows)
 

@@ -9,6 +9,7 @@ from functools import cache
 from typing import Any
 
 from paraloom.core.errors import ConfigError, MissingExtraError, nearest
+from paraloom.text.normalize import collapse_spaces
 
 METHODS = ("site", "trafilatura", "justext")
 """Methods of extracting the main text. site: all paragraphs, of which repeated ones are dropped later (boilerplate.py).
@@ -149,11 +150,6 @@ def split_paragraphs(text: str) -> list[str]:
     wrapped = "" in lines[:-1] and max(map(len, lines)) <= 100
     parts = re.split(r"\n{2,}", "\n".join(lines)) if wrapped else lines
     return [part.replace("\n", " ").strip() for part in parts if part.strip()]
-
-
-def collapse_spaces(text: str) -> str:
-    """Replace each run of white space, no-break spaces included, by one space; trims both ends."""
-    return " ".join(text.split())
 
 
 def _by_trafilatura(tree: Tree) -> list[str]:

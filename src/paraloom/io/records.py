@@ -38,6 +38,11 @@ class Record(NamedTuple):
     values: dict[str, Any]
 
 
+def has_records(path: str | Path) -> bool:
+    """True if a file is a table of records by its name, not lines of text."""
+    return without_compression(path).suffix in RECORD_FORMATS
+
+
 def record_format(path: str | Path) -> str:
     """The suffix of a table of records, without that of compression."""
     suffix = without_compression(path).suffix

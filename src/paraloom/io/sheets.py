@@ -46,11 +46,6 @@ def write_sheet(
                 stream.writelines(sheet_lines(*table))
 
 
-def one_line(text: str | None) -> str:
-    """The text without line breaks, tabs and repeated spaces."""
-    return " ".join((text or "").split())
-
-
 def sheet_lines(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[str]:
     """Write the lines of a sheet; texts that a spreadsheet would take for a formula are quoted (`quote_formula`)."""
     cells = ([quote_formula(cell) if isinstance(cell, str) else cell for cell in row] for row in rows)

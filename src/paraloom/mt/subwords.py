@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import io
 import json
 import shutil
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from paraloom.core.errors import DataError, ModelError
+from paraloom.core.errors import ModelError
+from paraloom.text.unigrams import train_unigrams
 
 if TYPE_CHECKING:
     import sentencepiece
@@ -33,33 +33,20 @@ def train_subwords(
     """
     import sentencepiece
 
-    sentencepiece.set_random_generator_seed(seed)
-    model = io.BytesIO()
-    try:
-        sentencepiece.SentencePieceTrainer.train(
-            sentence_iterator=iter(sentences),
-            model_writer=model,
-            vocab_size=vocab_size,
-            hard_vocab_limit=False,
-            character_coverage=1.0,
-            eos_id=0,
-            unk_id=1,
-            bos_id=-1,
-            pad_id=-1,
-            eos_piece=END,
-            unk_piece=UNKNOWN,
-            user_defined_symbols=list(special_tokens),
-            input_sentence_size=500_000,
-            shuffle_input_sentence=True,  # a random sample of a larger corpus
-            num_threads=1,  # more threads would sum in another order
-            minloglevel=2,
-        )
-    except (RuntimeError, OSError) as error:
-        raise DataError(f"SentencePiece training failed: {error}", remedy="Give more or longer sentences.") from None
+    model = train_unigrams(
+        sentences,
+        vocab_size,
+        seed,
+        eos_id=0,
+        unk_id=1,
+        eos_piece=END,
+        unk_piece=UNKNOWN,
+        user_defined_symbols=list(special_tokens),
+    )
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "source.spm").write_bytes(model.getvalue())
+    (folder / "source.spm").write_bytes(model)
     shutil.copyfile(folder / "source.spm", folder / "target.spm")
-    pieces = sentencepiece.SentencePieceProcessor(model_proto=model.getvalue())
+    pieces = sentencepiece.SentencePieceProcessor(model_proto=model)
     vocabulary = {pieces.id_to_piece(i): i for i in range(pieces.get_piece_size())}
     vocabulary[PADDING] = len(vocabulary)
     (folder / "vocab.json").write_text(json.dumps(vocabulary, ensure_ascii=False, indent=0) + "\n", encoding="utf-8")

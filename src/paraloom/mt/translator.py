@@ -324,10 +324,9 @@ class Translator:
             ['Good morning']
         """
         if isinstance(sentences, str):
-            (variants,) = self.translate(
-                [sentences], decode=decode, seed=seed, batch_tokens=batch_tokens, prefixes=prefixes
-            )
-            return variants
+            return self.translate([sentences], decode=decode, seed=seed, batch_tokens=batch_tokens, prefixes=prefixes)[
+                0
+            ]
         decoding = self.decoding if decode is None else as_decoding(decode)
         texts: list[str] = normalize(as_texts(sentences)).to_pylist()
         beginnings = self._beginnings(prefixes, len(texts))

@@ -14,8 +14,9 @@ import pyarrow as pa
 from paraloom.core.errors import DataError
 from paraloom.core.seeds import generator
 from paraloom.core.stats import cohen_kappa
-from paraloom.io.sheets import Numbered, check_key, key_path, one_line, read_numbered, write_sheet
+from paraloom.io.sheets import Numbered, check_key, key_path, read_numbered, write_sheet
 from paraloom.pairs.filtering.cuts import sort_keys
+from paraloom.text.normalize import collapse_spaces
 
 RANGES = ((-0.1, 0.2), (0.2, 0.4), (0.4, 0.6), (0.6, 0.8), (0.8, 1.0))
 """PNMT's ranges of the paraphrase score, without the lower bound, with the upper one."""
@@ -85,7 +86,7 @@ def write_rating_sheet(samples: Sequence[RangeSample], sheet: Path, *, seed: int
         sample, row = rows[index]
         figures = [_rounded(row.get(name)) for name in ("score", "trigram_overlap")]
         facts.append([number, f"({sample.low:g}, {sample.high:g}]", *figures, sample.in_range])
-        texts.append([number, *(one_line(row[side]) for side in ("src", "tgt")), "", ""])
+        texts.append([number, *(collapse_spaces(row[side]) for side in ("src", "tgt")), "", ""])
     write_sheet(sheet, SHEET_COLUMNS, texts, key=(KEY_COLUMNS, facts))
     return key_path(sheet)
 

@@ -36,6 +36,7 @@ from paraloom.io.formats.alignments import GoldDocument
 from paraloom.mt.decoding import parse_decoding
 from paraloom.mt.loading import open_translator
 from paraloom.mt.streams import best_translations
+from paraloom.text.normalize import collapse_spaces
 
 PAIRS_FILE = "pairs.tsv"
 """File in the artifacts of `align-documents` and `pivot-documents`, with a pair of documents per line."""
@@ -70,7 +71,7 @@ class TranslateDocuments(Map):
         texts = [split_paragraphs(text or "") for text in batch.column("text").to_pylist()]
         lines = [line for text in texts for line in text]
         translations = iter(translator.translate(lines, seed=context.seed) if lines else [])
-        translated = ["\n".join(_one_line(next(translations)[0].text) or line for line in text) for text in texts]
+        translated = ["\n".join(collapse_spaces(next(translations)[0].text) or line for line in text) for text in texts]
         return add_column(batch, TRANSLATION, pa.array(translated, pa.string()), translator.signature)
 
 
@@ -182,7 +183,7 @@ def text_pairs(
     translations: list[Sequence[Sequence[str]]] = [()] * len(documents)
     if translator is not None:
         lines = iter(best_translations(translator, [line for document in documents for line in document.source]))
-        translations = [([_one_line(text) for text in islice(lines, len(document.source))],) for document in documents]
+        translations = [([*map(collapse_spaces, islice(lines, len(document.source)))],) for document in documents]
     pairs = []
     for document, translation in zip(documents, translations, strict=True):
         source = translation[0] if translation else document.source
@@ -204,10 +205,6 @@ def check_method(method: str, max_bead_size: int, aligner: Ref | None, order: st
 def encoder_of(context: StageContext) -> EncoderLike | None:
     """The encoder of a stage that may have one."""
     return open_encoder(context.inputs["encoder"]) if "encoder" in context.inputs else None
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
 
 
 def _language(corpus: Corpus) -> str:

@@ -26,10 +26,16 @@ def lowercase_in_context(texts: Texts) -> pa.Array:
     return pa.array([text.lower() for text in string_array(texts).to_pylist()], pa.large_string())
 
 
+def collapse_spaces(text: str | None) -> str:
+    """The text without line breaks, tabs and repeated spaces."""
+    return " ".join((text or "").split())
+
+
 def is_copy(text: str, other: str) -> bool:
     """True if two texts are equal but for case, spaces and punctuation."""
-    return _letters_and_digits(text) == _letters_and_digits(other)
+    return letters_and_digits(text) == letters_and_digits(other)
 
 
-def _letters_and_digits(text: str) -> str:
+def letters_and_digits(text: str) -> str:
+    """What is left of a text without case, spaces and punctuation."""
     return "".join(character for character in text.lower() if character.isalnum())

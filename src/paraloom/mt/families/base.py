@@ -17,7 +17,8 @@ from paraloom.mt.families import FOLDER_FILE, folder_settings
 from paraloom.mt.languages import language_of, model_code
 
 if TYPE_CHECKING:
-    from transformers import PreTrainedModel, PreTrainedTokenizerBase
+    from transformers import PreTrainedModel
+    from transformers import PreTrainedTokenizerBase as Tokenizer
 
 SOURCE_LIMIT = 256  # Subwords of a sentence that are translated at a time, where the model itself would take more
 TARGET_LIMIT = 512  # Subwords of a translation, where the model itself would make more
@@ -130,9 +131,7 @@ class EncoderDecoder:
         matches = ((re.fullmatch(self.code, token), token) for token in tokens) if self.code else ()
         return {match[1]: token for match, token in matches if match}
 
-    def settings(
-        self, checkpoint: Path, tokenizer: PreTrainedTokenizerBase, languages: Mapping[str, str]
-    ) -> dict[str, Any]:
+    def settings(self, checkpoint: Path, tokenizer: Tokenizer, languages: Mapping[str, str]) -> dict[str, Any]:
         config = {**_read(checkpoint / "config.json"), **_read(checkpoint / "generation_config.json")}
         token = next(iter(languages.values()), "")
         if token and hasattr(tokenizer, "src_lang"):
@@ -179,7 +178,7 @@ class EncoderDecoder:
         return {}
 
     def _check_languages(
-        self, checkpoint: Path, tokenizer: PreTrainedTokenizerBase, tokens: Sequence[str], languages: Mapping[str, str]
+        self, checkpoint: Path, tokenizer: Tokenizer, tokens: Sequence[str], languages: Mapping[str, str]
     ) -> None:
         """Language tokens that the tokenizer takes for unknown words would be ignored in silence."""
         if not self.code:
@@ -329,7 +328,7 @@ def _codec(
     return opened
 
 
-def _vocabulary(tokenizer: PreTrainedTokenizerBase, size: int, added: Mapping[str, int]) -> list[str]:
+def _vocabulary(tokenizer: Tokenizer, size: int, added: Mapping[str, int]) -> list[str]:
     """The token of every row of the embeddings; rows without one get a name that no text has."""
     tokens = [f"{_NAMELESS}{index}" for index in range(size)]
     for token, index in {**tokenizer.get_vocab(), **added}.items():
@@ -339,7 +338,7 @@ def _vocabulary(tokenizer: PreTrainedTokenizerBase, size: int, added: Mapping[st
 
 
 def _example(
-    tokenizer: PreTrainedTokenizerBase, settings: Mapping[str, Any], languages: Sequence[str]
+    tokenizer: Tokenizer, settings: Mapping[str, Any], languages: Sequence[str]
 ) -> tuple[list[str], list[str]]:
     """Source and target tokens to score: a sentence, as a translation of itself."""
     pieces = tokenizer.convert_ids_to_tokens(tokenizer(_EXAMPLE, add_special_tokens=False).input_ids)
@@ -369,7 +368,7 @@ def _run_converter(
     checkpoint: Path,
     folder: Path,
     precision: str,
-    tokenizer: PreTrainedTokenizerBase,
+    tokenizer: Tokenizer,
     tokens: Sequence[str],
     example: tuple[list[str], list[str]],
 ) -> float:

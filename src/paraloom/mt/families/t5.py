@@ -15,7 +15,7 @@ from paraloom.mt.families.base import Codec, EncoderDecoder, _codec, read_vocabu
 from paraloom.mt.languages import find_language, model_code, same_language
 
 if TYPE_CHECKING:
-    from transformers import PreTrainedTokenizerBase
+    from transformers import PreTrainedTokenizerBase as Tokenizer
 
 _TOKENIZER = (("tokenizer.json", "spiece.model"),)
 
@@ -57,9 +57,7 @@ class TaskModel(EncoderDecoder):
     Without languages the text is given as it is, for models that were trained for one task, such as paraphrasing.
     """
 
-    def settings(
-        self, checkpoint: Path, tokenizer: PreTrainedTokenizerBase, languages: Mapping[str, str]
-    ) -> dict[str, Any]:
+    def settings(self, checkpoint: Path, tokenizer: Tokenizer, languages: Mapping[str, str]) -> dict[str, Any]:
         """With the prompts that config.json has: by source and target language."""
         config = json.loads((checkpoint / "config.json").read_text(encoding="utf-8"))
         prompts = {}

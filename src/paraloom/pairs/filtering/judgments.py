@@ -13,7 +13,8 @@ import numpy as np
 
 from paraloom.core.array_types import Ids
 from paraloom.core.errors import DataError
-from paraloom.io.sheets import one_line, read_sheet, write_sheet
+from paraloom.io.sheets import read_sheet, write_sheet
+from paraloom.text.normalize import collapse_spaces
 
 RIGHT = "right"
 """The column of a rater: 1 or y for a right pair, 0 or n for a wrong one."""
@@ -51,7 +52,7 @@ class Judgments:
 def pair_keys(references: Iterable[str | None], translations: Iterable[str | None]) -> Ids:
     """A number for each pair, which follows from both texts alone, whatever the spaces: its place in a random order."""
     digests = (
-        blake2b(f"{one_line(a)}\t{one_line(b)}".encode(errors="surrogatepass"), digest_size=8).digest()
+        blake2b(f"{collapse_spaces(a)}\t{collapse_spaces(b)}".encode(errors="surrogatepass"), digest_size=8).digest()
         for a, b in zip(references, translations, strict=True)
     )
     return np.frombuffer(b"".join(digests), "<u8")
@@ -114,7 +115,7 @@ def _labels_of(rater: str, keys: Sequence[int], rows: Sequence[Mapping[str, str]
 
 def write_judgment_sheet(path: Path, pairs: Iterable[tuple[str, str]]) -> None:
     """Write a sheet of pairs to label, without their scores."""
-    rows = ((number, one_line(a), one_line(b), "") for number, (a, b) in enumerate(pairs, start=1))
+    rows = ((number, collapse_spaces(a), collapse_spaces(b), "") for number, (a, b) in enumerate(pairs, start=1))
     write_sheet(path, SHEET_COLUMNS, rows)
 
 

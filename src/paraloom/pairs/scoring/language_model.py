@@ -11,7 +11,6 @@ from functools import cached_property
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from paraloom.core.array_types import Float32s, Ids
 from paraloom.core.digests import file_digest, signature
@@ -61,12 +60,8 @@ class NgramModel:
         from safetensors.numpy import save
 
         folder.mkdir(parents=True, exist_ok=True)
-        arrays: dict[str, npt.NDArray[np.generic]] = {
-            "keys": self.keys,
-            "logprobs": self.logprobs,
-            "backoffs": self.backoffs,
-        }
-        (folder / FILE).write_bytes(save({**arrays, "order": np.array([self.order])}))
+        numbers = {"keys": self.keys, "order": np.array([self.order])}
+        (folder / FILE).write_bytes(save({**numbers, "logprobs": self.logprobs, "backoffs": self.backoffs}))
 
     @classmethod
     def load(cls, path: Path) -> NgramModel:
