@@ -91,7 +91,7 @@ def main() -> None:
             print(" | ".join(row), flush=True)
     if options.write:
         put_result(
-            FOLDER / "runs.json",
+            FOLDER / "distribution.json",
             {
                 "heading": "Data sets on a hub",
                 "text": [
