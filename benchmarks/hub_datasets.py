@@ -84,14 +84,14 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="paraloom-hub-") as name:
         os.environ["PARALOOM_CACHE"] = f"{name}/cache"
         source = Path(name) / "pairs"
-        made = MakePairs(captions=captions, pairs=options.pairs).batches(StageContext.__new__(StageContext))
-        write_corpus(source, made, kind="PAIRS")
+        batches = MakePairs(captions=captions, pairs=options.pairs).batches(StageContext.__new__(StageContext))
+        write_corpus(source, batches, kind="PAIRS")
         for row in measure(source):
             rows.append(list(row))
             print(" | ".join(row), flush=True)
     if options.write:
         put_result(
-            FOLDER / "runs.json",
+            FOLDER / "distribution.json",
             {
                 "heading": "Data sets on a hub",
                 "text": [

@@ -288,8 +288,8 @@ def _begun(work: Path) -> set[str]:
 
 def _only_reads(folder: Path) -> bool:
     """Whether a stage's folder holds inputs as they were read, whatever the command and its name for them."""
-    begun = Manifest(folder).get("begin") or {}
-    return begun.get("use") in _READING and not begun.get("where")
+    stage = Manifest(folder).get("begin") or {}
+    return stage.get("use") in _READING and not stage.get("where")
 
 
 def _inputs(steps: Sequence[Step]) -> list[Path]:
