@@ -46,12 +46,12 @@ COLUMNS = [
 ]
 TEXT_OF_PAGE = [
     "The bundled `english`, made smaller. *Codes*: what `paraloom research export english --megabytes 1 -o FOLDER` "
-    "writes, the most frequent words and trigrams, twelve numbers in a byte (product quantization, 256 centroids for "
-    "each twelve dimensions of 144); its shape was chosen on development text, STS 2012's training pairs and SICK's, "
-    "at 1 MB. *Cut*: the most frequent words and trigrams, rotated by PCA of sentences' vectors and cut to fewer "
-    "dimensions, the best of three shapes on that text. `Encoder.load` opens all of them. Pearson × 100, means and "
-    "the columns *order* and *PAWS* as [there](encoders.md#similarity), with differences from `english` (paired "
-    "bootstrap). Captions per second of a processor, on busy cores."
+    "writes: 144 of 256 dimensions, in groups of 3, 6 or 12, a byte for each group (product quantization, 256 "
+    "centroids); if 12 bytes for each do not fit, the most frequent words and trigrams only. Their shape at 1 MB was "
+    "chosen on development text, STS 2012's training pairs and SICK's. *Cut*: rotated by PCA of sentences' vectors and "
+    "cut to fewer dimensions, four bits each; at 1 MB the best of three shapes on that text. `Encoder.load` opens all "
+    "of them. Pearson × 100, means and the columns *order* and *PAWS* as [there](encoders.md#similarity), with "
+    "differences from `english` (paired bootstrap). Captions per second of a processor, on busy cores."
 ]
 
 Floats = npt.NDArray[np.float32]
@@ -67,7 +67,8 @@ class Shape:
 
 
 CUTS = (Shape(19_000, 4_000, 64), Shape(12_000, 3_500, 96), Shape(25_000, 4_000, 40))
-MEGABYTES = (2.0, 1.0, 0.5)
+HALF = Shape(60_000, 24_000, 128)
+MEGABYTES = (5.0, 3.0, 2.0, 1.0, 0.5)
 
 
 class Table:
@@ -156,8 +157,11 @@ def main() -> None:
         print(f"{title}: {told[title]}, development {figure:.1f}, read in {1000 * seconds:.0f} ms", flush=True)
 
     add("`english`", "4 bits", quantize(english, 4))
+    add("cut, all words", "4 bits", quantize(table.cut(HALF), 4))
     for megabytes in MEGABYTES:
-        add(f"**codes, {megabytes:g} MB**", "12 bytes", product_quantize(english, megabytes))
+        small = product_quantize(english, megabytes)
+        row = small.parts["word"].tensors["codes"].shape[1]
+        add(f"**codes, {megabytes:g} MB**", f"{row} bytes", small)
     shape = max(CUTS, key=lambda one: development(quantize(table.cut(one), 4), chosen_on))
     add("cut", "4 bits", quantize(table.cut(shape), 4))
     add("*random*", "4 bits", quantize(table.random(shape), 4))
