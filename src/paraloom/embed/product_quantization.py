@@ -67,9 +67,9 @@ def product_quantize(encoder: SentenceEncoder, megabytes: float) -> SentenceEnco
             remedy="Leave the number of megabytes out.",
         )
     entries = {name: part.vocabulary.entries for name, part in averages.items()}
-    for most in _GROUPS:
-        groups = min(most, encoder.part_dimension)
-        width = groups * min(_DIMENSIONS // most, encoder.part_dimension // groups)
+    for size in _GROUPS:
+        groups = min(size, encoder.part_dimension)
+        width = groups * min(_DIMENSIONS // size, encoder.part_dimension // groups)
         room = 1e6 * megabytes - _AROUND - len(averages) * 2 * _CENTROIDS * width
         sizes = _rows_within(entries, groups, room)
         if sizes == {name: len(types) for name, types in entries.items()}:
