@@ -6,6 +6,7 @@
 rotated by PCA of 20,000 sentences' vectors and cut, four bits a number; of three shapes that which is best on
 development text, STS 2012's training pairs and SICK's. *Random*: vectors of as many words, damped by frequency.
 Pearson x 100; 95 % intervals of differences from `english` by a paired bootstrap; order and PAWS as in word_order.py.
+`--tables` prints the figures on development text of tables that were changed otherwise, in float32.
 """
 
 from __future__ import annotations
@@ -46,12 +47,12 @@ COLUMNS = [
 ]
 TEXT_OF_PAGE = [
     "The bundled `english`, made smaller. *Codes*: what `paraloom research export english --megabytes 1 -o FOLDER` "
-    "writes, the most frequent words and trigrams, twelve numbers in a byte (product quantization, 256 centroids for "
-    "each twelve dimensions of 144); its shape was chosen on development text, STS 2012's training pairs and SICK's, "
-    "at 1 MB. *Cut*: the most frequent words and trigrams, rotated by PCA of sentences' vectors and cut to fewer "
-    "dimensions, the best of three shapes on that text. `Encoder.load` opens all of them. Pearson × 100, means and "
-    "the columns *order* and *PAWS* as [there](encoders.md#similarity), with differences from `english` (paired "
-    "bootstrap). Captions per second of a processor, on busy cores."
+    "writes: 144 of 256 dimensions, in groups of 3, 6 or 12, a byte for each group (product quantization, 256 "
+    "centroids); if 12 bytes for each do not fit, the most frequent words and trigrams only. Their shape at 1 MB was "
+    "chosen on development text, STS 2012's training pairs and SICK's. *Cut*: rotated by PCA of sentences' vectors and "
+    "cut to fewer dimensions, four bits each; at 1 MB the best of three shapes on that text. `Encoder.load` opens all "
+    "of them. Pearson × 100, means and the columns *order* and *PAWS* as [there](encoders.md#similarity), with "
+    "differences from `english` (paired bootstrap). Captions per second of a processor, on busy cores."
 ]
 
 Floats = npt.NDArray[np.float32]
@@ -67,7 +68,8 @@ class Shape:
 
 
 CUTS = (Shape(19_000, 4_000, 64), Shape(12_000, 3_500, 96), Shape(25_000, 4_000, 40))
-MEGABYTES = (2.0, 1.0, 0.5)
+HALF = Shape(60_000, 24_000, 128)
+MEGABYTES = (5.0, 3.0, 2.0, 1.0, 0.5)
 
 
 class Table:
@@ -137,6 +139,7 @@ def main() -> None:
     """Choose shapes and print a row for each."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--write", action="store_true", help="write the table into the page of results")
+    parser.add_argument("--tables", action="store_true", help="compare other changes of the table instead")
     options = parser.parse_args()
     english = load_encoder("english")
     table = Table(english, list(sentences()))
@@ -145,19 +148,26 @@ def main() -> None:
         for task in TASKS
         if task.group == "2012-train" or task.name == "SICK/train"
     }
+    if options.tables:
+        for title, changed in changed_tables(table, english):
+            print(f"{title}: {development(changed, chosen_on):.2f}", flush=True)
+        return
     encoders: dict[str, SentenceEncoder] = {}
-    told: dict[str, list[str]] = {}
+    described: dict[str, list[str]] = {}
 
     def add(title: str, bits: str, exact: SentenceEncoder) -> None:
         encoders[title], size, seconds = stored(exact)
         counts = [f"{len(part.vocabulary):,}" for part in exact.parts.values()]
-        told[title] = [*counts, f"{exact.part_dimension}", bits, f"{size / 1e6:.2f}"]
+        described[title] = [*counts, f"{exact.part_dimension}", bits, f"{size / 1e6:.2f}"]
         figure = development(encoders[title], chosen_on)
-        print(f"{title}: {told[title]}, development {figure:.1f}, read in {1000 * seconds:.0f} ms", flush=True)
+        print(f"{title}: {described[title]}, development {figure:.1f}, read in {1000 * seconds:.0f} ms", flush=True)
 
     add("`english`", "4 bits", quantize(english, 4))
+    add("cut, all words", "4 bits", quantize(table.cut(HALF), 4))
     for megabytes in MEGABYTES:
-        add(f"**codes, {megabytes:g} MB**", "12 bytes", product_quantize(english, megabytes))
+        small = product_quantize(english, megabytes)
+        row = small.parts["word"].tensors["codes"].shape[1]
+        add(f"**codes, {megabytes:g} MB**", f"{row} bytes", small)
     shape = max(CUTS, key=lambda one: development(quantize(table.cut(one), 4), chosen_on))
     add("cut", "4 bits", quantize(table.cut(shape), 4))
     add("*random*", "4 bits", quantize(table.random(shape), 4))
@@ -190,7 +200,7 @@ def main() -> None:
         of = margins(overlap_by_rarity(sets) if title == "*overlap*" else system, sets)
         order = [f"{of.accuracy:.1f}", f"{100 * paws_auc(of, sets).value:.1f}"]
         speed = per_second(encoders[title], captions) if title in encoders else ""
-        cells.append([title, *told.get(title, [""] * 5), means[0], difference, *means[1:], *order, speed])
+        cells.append([title, *described.get(title, [""] * 5), means[0], difference, *means[1:], *order, speed])
         print("|", " | ".join(cells[-1]), "|", flush=True)
     if options.write:
         put_result(
@@ -207,6 +217,20 @@ def main() -> None:
             },
         )
         write_pages()
+
+
+def changed_tables(table: Table, english: SentenceEncoder) -> Iterator[tuple[str, SentenceEncoder]]:
+    """Tables of `english` with other numbers, or fewer dimensions."""
+    plain = {name: part.vectors for name, part in english.parts.items()}
+    for power in (1.0, 0.85, 0.7):
+        powers = {name: np.sign(values) * np.abs(values) ** np.float32(power) for name, values in plain.items()}
+        yield f"sign(E) |E|^{power}", average(powers, table.entries)
+    for dimension in (192, 144):
+        yield f"first {dimension} axes", table.cut(Shape(60_000, 24_000, dimension))
+    rest = {name: values[:, 1:] for name, values in table.rotated.items()}
+    yield "without the first axis", average(rest, table.entries)
+    small = {name: len(part.vocabulary) for name, part in product_quantize(english, 1.0).parts.items()}
+    yield "words of 1 MB, first 144 axes", table.cut(Shape(small["word"], small["trigram"], 144))
 
 
 def per_second(encoder: SentenceEncoder, captions: list[str]) -> str:

@@ -181,25 +181,24 @@ def measure_copies(name: str, encoder: str) -> None:
     lines = with_copies(texts, random.Random(1))
     model = open_encoder(encoder)
 
-    def told(title: str, pairs: Iterable[tuple[str, str]]) -> None:
-        found = list(pairs)
+    def report(title: str, pairs: Iterable[tuple[str, str]]) -> None:
         unseen = set(right)
         hits = []
-        for pair in map(frozenset, found):
+        for pair in map(frozenset, pairs):
             hits.append(pair in unseen)
             unseen.discard(pair)
         best = (200 * np.cumsum(hits) / (np.arange(1, len(hits) + 1) + len(right))).max()
-        print(f"| {name} | {title} | {len(found):,} | {sum(hits):,} | {best:.1f} |", flush=True)
+        print(f"| {name} | {title} | {len(hits):,} | {sum(hits):,} | {best:.1f} |", flush=True)
 
     with tempfile.TemporaryDirectory() as folder:
         for title, of in (("each line once", texts), ("copies", lines)):
             text, mined = Path(folder) / "text.txt", Path(folder) / "mined.tsv"
             text.write_text("".join(f"{line}\n" for line in of), encoding="utf-8")
             mine_lines(model, text, str(mined))
-            told(title, (tuple(line.split("\t")[:2]) for line in itertools.islice(read_lines(mined), 1, None)))
+            report(title, (tuple(line.split("\t")[:2]) for line in itertools.islice(read_lines(mined), 1, None)))
         pairs = mine_pairs(model.encode(lines), Path(folder), below=0.99)
         sides = zip(pairs.first.tolist(), pairs.second.tolist(), strict=True)
-        told("copies as lines", ((lines[a], lines[b]) for a, b in sides if lines[a] != lines[b]))
+        report("copies as lines", ((lines[a], lines[b]) for a, b in sides if lines[a] != lines[b]))
 
 
 def main() -> None:

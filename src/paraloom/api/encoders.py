@@ -361,7 +361,7 @@ def export_encoder(
         onnx: Write an ONNX graph and its vocabularies instead.
         int8: Write an encoder in int8 instead: a quarter of the size; `encode` reads it.
         megabytes: Of an average of words and n-grams: write an encoder of at most so many megabytes instead, such as 1,
-            of its most frequent words and a byte for twelve numbers; `encode` reads it.
+            of its most frequent words, with codes in place of numbers; `encode` reads it.
 
     Returns:
         What opens the export.

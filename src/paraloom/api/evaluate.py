@@ -121,8 +121,8 @@ def evaluate_classification_tasks(
     paths = {str(encoder): encoder for encoder in encoders}
     models = {name: open_encoder(path) for name, path in paths.items()}
     result = evaluate_classification(models, folder, tasks or None, untrained=open_starts(paths), seed=seed)
-    found = find_classification_tasks(folder, tasks or None)
-    read = (read_classification_task(name, path) for name, path in found.items())
+    by_name = find_classification_tasks(folder, tasks or None)
+    read = (read_classification_task(name, path) for name, path in by_name.items())
     near = near_training(model_folder(next(iter(paths), None)), ((task.test or task.train).texts for task in read))
     return replace(result, signature=f"{result.signature}|near-training:{near}")
 

@@ -21,8 +21,8 @@ from paraloom.embed.vocabulary import Vocabulary
 Codes = npt.NDArray[np.uint8]
 Centroids = npt.NDArray[np.float16]
 
-_GROUPS = 12  # Bytes of a row
-_PER_GROUP = 12  # Dimensions of a group, at most
+_GROUPS = (48, 24, 12)  # Bytes of a row: the most with which all types have room, or the fewest
+_DIMENSIONS = 144  # Of a part, at most
 _CENTROIDS, _ROUNDS = 256, 15
 _AROUND = 10_000  # Bytes of the card, the configuration and headers
 
@@ -56,8 +56,9 @@ def _check_codes(codes: Codes, centroids: Centroids) -> None:
 def product_quantize(encoder: SentenceEncoder, megabytes: float) -> SentenceEncoder:
     """The encoder with its most frequent types only and a byte for each group of dimensions.
 
-    Vectors are rotated so that the first dimensions tell most of a sentence, and cut to 144 dimensions a part; of each
-    part the same share of types remains, as many as a folder of `megabytes` × 10⁶ bytes has room for.
+    Vectors are rotated so that the first dimensions tell most of a sentence, and cut to 144 dimensions a part, of 48,
+    24 or 12 bytes. In a folder of `megabytes` × 10⁶ bytes that has not room for all types in 12 bytes each, the same
+    share of types remains of each part.
     """
     averages = {name: part for name, part in encoder.parts.items() if type(part.vocabulary) is Vocabulary}
     if len(averages) != len(encoder.parts) or not all(isinstance(part, Average) for part in averages.values()):
@@ -65,10 +66,16 @@ def product_quantize(encoder: SentenceEncoder, megabytes: float) -> SentenceEnco
             f"'{encoder.spec}' cannot be made smaller: only averages of words and n-grams can",
             remedy="Leave the number of megabytes out.",
         )
-    groups = min(_GROUPS, encoder.part_dimension)
-    width = groups * min(_PER_GROUP, encoder.part_dimension // groups)
     entries = {name: part.vocabulary.entries for name, part in averages.items()}
-    sizes = _rows_within(entries, groups, 1e6 * megabytes - _AROUND - len(averages) * 2 * _CENTROIDS * width)
+    for size in _GROUPS:
+        groups = min(size, encoder.part_dimension)
+        width = groups * min(_DIMENSIONS // size, encoder.part_dimension // groups)
+        room = 1e6 * megabytes - _AROUND - len(averages) * 2 * _CENTROIDS * width
+        sizes = _rows_within(entries, groups, room)
+        if sizes == {name: len(types) for name, types in entries.items()}:
+            break
+    if not all(sizes.values()):
+        raise ConfigError("too few megabytes for an encoder", remedy="Give more, such as 1.")
     parts: dict[str, CodedAverage] = {}
     for block in encoder.spec.blocks:
         weighted = np.concatenate([_weighted(averages[name].vectors) for name in block])
@@ -85,9 +92,9 @@ def _rows_within(entries: Mapping[str, tuple[str, ...]], groups: int, room: floa
     taken = {name: [0, *accumulate(len(of.encode()) + 1 + groups for of in types)] for name, types in entries.items()}
     for thousandths in range(1000, 0, -1):
         sizes = {name: len(types) * thousandths // 1000 for name, types in entries.items()}
-        if sum(taken[name][size] for name, size in sizes.items()) <= room and all(sizes.values()):
+        if sum(taken[name][size] for name, size in sizes.items()) <= room:
             return sizes
-    raise ConfigError("too few megabytes for an encoder", remedy="Give more, such as 1.")
+    return dict.fromkeys(entries, 0)
 
 
 def _shares(count: int) -> Floats:
