@@ -14,6 +14,7 @@ import paraloom as library
 from paraloom.core.errors import DataError
 from paraloom.core.protocols import Variant
 from paraloom.io import Corpus
+from paraloom.pairs.scoring.idf import count_document_frequencies
 from paraloom.stages import pairs as pair_stages
 from paraloom.stages.input_checks import SAMPLE_ROWS, Direction, read_sample
 from paraloom.text import function_words, language_names
@@ -215,3 +216,15 @@ def test_bitext_is_not_scored_as_paraphrases() -> None:
 
 def test_every_language_has_a_name() -> None:
     assert set(function_words.known_function_words()) <= set(language_names._NAMES)
+
+
+def test_word_counts_of_another_language_know_few_words(tmp_path: Path) -> None:
+    write_pairs(tmp_path / "pairs", *zip(ENGLISH, ENGLISH, strict=True))
+    for language, texts in (("german", GERMAN), ("english", ENGLISH)):
+        count_document_frequencies([texts]).save(tmp_path / language)
+    stage = '[[stage]]\nuse = "score"\ninput = "pairs"\nscores = []\nword_counts = '
+    with pytest.warns(UserWarning, match=r"the word counts have \d+% of the words of the pairs.*in the language of"):
+        run_toml(f'{stage}"german"', tmp_path)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        run_toml(f'{stage}"english"', tmp_path)
