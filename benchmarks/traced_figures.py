@@ -42,8 +42,8 @@ def traced(table: dict[str, Any], where: tuple[str, str], runs: Path) -> str:
     path = runs / f"{table['name']}.json"
     if not path.is_file():
         return "not traced: no run of it here"
-    made = json.loads(path.read_text(encoding="utf-8"))
-    same = made["signature"] == table["signature"] and figures(made).get(where) == figures(table)[where]
+    there = json.loads(path.read_text(encoding="utf-8"))
+    same = there["signature"] == table["signature"] and figures(there).get(where) == figures(table)[where]
     return "run" if same else "not traced: the run is another one"
 
 

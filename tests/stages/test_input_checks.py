@@ -14,6 +14,7 @@ import paraloom as library
 from paraloom.core.errors import DataError
 from paraloom.core.protocols import Variant
 from paraloom.io import Corpus, write_table
+from paraloom.pairs.scoring.idf import count_document_frequencies
 from paraloom.stages import pairs as pair_stages
 from paraloom.stages.input_checks import SAMPLE_ROWS, Direction, read_sample
 from paraloom.text import function_words, language_names
@@ -224,3 +225,15 @@ def test_an_encoder_of_one_language_that_learns_from_translations_is_warned_of(t
             library.train_encoder(tmp_path / f"{name}.parquet", tmp_path / name, dimension=4, epochs=1)
         of_both = [str(one.message) for one in caught if "'src' is German and 'tgt' is English" in str(one.message)]
         assert len(of_both) == (name == "bitext"), name
+
+
+def test_word_counts_of_another_language_know_few_words(tmp_path: Path) -> None:
+    write_pairs(tmp_path / "pairs", *zip(ENGLISH, ENGLISH, strict=True))
+    for language, texts in (("german", GERMAN), ("english", ENGLISH)):
+        count_document_frequencies([texts]).save(tmp_path / language)
+    stage = '[[stage]]\nuse = "score"\ninput = "pairs"\nscores = []\nword_counts = '
+    with pytest.warns(UserWarning, match=r"the word counts have \d+% of the words of the pairs.*in the language of"):
+        run_toml(f'{stage}"german"', tmp_path)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        run_toml(f'{stage}"english"', tmp_path)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -18,6 +18,9 @@ from paraloom.core.stage import Json
 from paraloom.io.bitext import UNKNOWN
 from paraloom.text.language_names import language_code, language_name
 
+if TYPE_CHECKING:
+    from paraloom.pairs.scoring.idf import DocumentFrequencies
+
 SAMPLE_ROWS = 500
 """Rows whose language is identified; `COST_SAMPLE` of them are translated."""
 
@@ -29,6 +32,7 @@ NO_CHECK = "If it is right as it is, switch the check off: --no-language-check, 
 PARAPHRASE_MODEL = "paraphrase model"
 """What warnings call it."""
 
+_KNOWN_WORDS = 0.5  # share of the words of pairs that word counts of their language have, at least
 _SHOWN_ROWS = 3
 
 
@@ -207,6 +211,18 @@ def check_scored_languages(
         warnings.warn(message, stacklevel=2)
     figures: dict[str, Json] = {"languages": {name: value for name, value in identified.items() if value}}
     return figures | ({"warning": message} if message else {})
+
+
+def check_word_counts(corpus: CorpusReader, frequencies: DocumentFrequencies, seed: int) -> None:
+    """Warn if word counts lack most words of both sides: those of another language give all of them one IDF."""
+    sample = read_sample(corpus, ("src", "tgt"), "src", seed)
+    share = max(frequencies.known_share(texts) for texts in sample.columns.values())
+    if share < _KNOWN_WORDS:
+        warnings.warn(
+            f"the word counts have {share:.0%} of the words of the pairs, so that src_idf and tgt_idf mean little: "
+            "give counts of text in the language of the pairs",
+            stacklevel=2,
+        )
 
 
 def check_paraphrases(corpus: CorpusReader, seed: int, use: str = "these tables are") -> None:

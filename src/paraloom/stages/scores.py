@@ -15,7 +15,7 @@ from paraloom.core.protocols import CorpusReader, ScoringTranslatorLike
 from paraloom.core.stage import Fit, Json, Map, Ref, StageContext
 from paraloom.core.stage_cache import cached_per_stage
 from paraloom.io import Corpus
-from paraloom.stages.input_checks import PARAPHRASE_MODEL, check_scored_languages
+from paraloom.stages.input_checks import PARAPHRASE_MODEL, check_scored_languages, check_word_counts
 
 if TYPE_CHECKING:
     from paraloom.pairs.scoring.models import MeaningJudge
@@ -69,7 +69,7 @@ class Score(Map):
             `tgt_language_probability`, the probability of the language that each side is labeled with.
 
     Before any work, a warning says if a sample of the pairs is in other languages than the translators, the paraphrase
-    model or the bundled judge.
+    model or the bundled judge, or if the word counts lack most of its words.
 
     Raises:
         ConfigError: A score is unknown, `languages` has one entry, both `encoder` and `sentence_transformer` are given,
@@ -184,6 +184,10 @@ class Score(Map):
                     file=paths["comet"],
                     remedy="Take one without references, such as wmt20-comet-qe-da, or score back-translations.",
                 )
+        if "word_counts" in paths:
+            from paraloom.pairs.scoring.idf import DocumentFrequencies
+
+            check_word_counts(corpus, DocumentFrequencies.load(paths["word_counts"]), context.seed)
         judged = self.judge is None and bool(JUDGED & {*self.scores})
         if not judged and not {"translator", "reverse_translator", "paraphrase_model"} & paths.keys():
             return {}

@@ -65,6 +65,11 @@ class DocumentFrequencies:
         total = np.diff(sums[lists.offsets])
         return (total / np.where(lists.lengths > 0, lists.lengths, np.nan)).astype(np.float32)
 
+    def known_share(self, texts: Texts) -> float:
+        """Share of the words of some sentences, repeated ones each time, that the table has; 1 without words."""
+        known, _ = find_ids(self.words, words_with_letters(texts).ids)
+        return float(known.mean()) if len(known) else 1.0
+
     def save(self, folder: Path) -> None:
         """Write the table into a folder."""
         from safetensors.numpy import save

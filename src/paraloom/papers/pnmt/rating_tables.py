@@ -216,8 +216,8 @@ def _where(study: Study, source: str, folder: Path, key: Path) -> str:
         path.relative_to(study.folder.parent) for path in (folder / "sheet.tsv", key, study.folder / "scored")
     )
     return (
-        f"For people: 100 pairs of {source} from each range are in {sheet} of the output; two annotators label a copy "
-        f"each, and `paraloom research judge table RATER1 RATER2 --key {sheet_key}` prints the table. "
+        f"For people: {_COUNT} pairs of {source} from each range are in {sheet} of the output; two annotators label "
+        f"a copy each, and `paraloom research judge table RATER1 RATER2 --key {sheet_key}` prints the table. "
         f"`paraloom research judge sample` of the scored pairs, in {scored}, with `--count 20 --page "
         "page.html` writes a page of 100 pairs, some twenty minutes' work."
     )
