@@ -40,14 +40,12 @@ def test_bundled_rules_write_another_wording(text: str, output: str) -> None:
         "It has a bitter taste.",
         "That's what it is.",
         "He is taller than she is.",
-        "There is no need to hurry.",
         "For example, London, Paris and Rome",
         "",
     ],
 )
 def test_a_rule_does_not_end_inside_a_word_or_shorten_a_last_verb(text: str) -> None:
-    allowed = {"the biggest city", "He's taller than she is.", "There's no need to hurry."}
-    allowed.add("For instance, London, Paris and Rome")
+    allowed = {"the biggest city", "He's taller than she is.", "For instance, London, Paris and Rome"}
     assert {one.text for one in rewrites(text)} <= allowed
 
 

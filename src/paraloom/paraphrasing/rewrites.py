@@ -82,9 +82,8 @@ def bundled_rules() -> list[Rule]:
 
 def rewrites(text: str, rules: Sequence[Rule] | None = None) -> list[Rewrite]:
     """What each rule makes of a sentence where it applies first, equal ones once."""
-    found = {one.text: one for one in _rewritten(text, bundled_rules() if rules is None else rules)}
-    found.pop(text, None)
-    return list(found.values())
+    written = {one.text: one for one in _rewritten(text, bundled_rules() if rules is None else rules)}
+    return [one for one in written.values() if one.text != text]
 
 
 def _rewritten(text: str, rules: Sequence[Rule]) -> Iterator[Rewrite]:
