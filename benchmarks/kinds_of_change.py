@@ -6,12 +6,12 @@
     python benchmarks/kinds_of_change.py count benchmarks/readings/changes reader-1.tsv reader-2.tsv
 
 `keep` writes what each preset keeps of unpicked sentences of six kinds of text where any change, or one kind of change,
-is asked for, and prints of how many sentences. `draw` writes sheet.tsv, outputs that were kept when a kind was asked
-for, each once and shuffled, and key.tsv, which says what was asked for. A reader writes a table with the columns id,
+is asked for, and prints of how many sentences. `draw` writes sheet.tsv, outputs that were kept when any change or
+a kind was asked for, each once and shuffled, and key.tsv, which says what was asked for. A reader writes a table with the columns id,
 right (1 or 0: the same meaning in good English) and kinds: all kinds of change that the reader sees, between commas, of
 word (other words in place of some), order (words stand in another order), contraction (nothing else differs) and other.
-`count` prints how many are right, and show the kind that was asked for; with `--page FILE` the table goes into a file
-of results.
+`count` prints how many of those that a reader read are right, and show the kind that was asked for, or, where any was,
+more than a contraction; with `--page FILE` the table goes into a file of results.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from results_pages import put_result, read_topic, write_pages
 
 from paraloom.api.paraphrase_sources import as_paraphraser, open_selector
 from paraloom.api.paraphrasers import Paraphraser
-from paraloom.paraphrasing.edits import CHANGES
+from paraloom.paraphrasing.edits import CHANGES, CONTRACTION
 from paraloom.paraphrasing.selection_config import CandidateSelection
 
 ANY = "any"
@@ -80,7 +80,7 @@ def draw(folder: Path, number: int) -> None:
     """Write outputs of each kind of change that was asked for, so many of each preset at most, and the key."""
     kept = json.loads((folder / "kept.json").read_text("utf-8"))
     pairs, key = dict[str, tuple[str, str]](), list[tuple[str, str, str, str]]()
-    for change in CHANGES:
+    for change in (ANY, *CHANGES):
         for preset in PRESETS:
             ones = [row[2:] for row in kept if row[:2] == [preset, change]]
             ones.sort(key=lambda row: identifier(*row[1:]))
@@ -101,8 +101,10 @@ def count(folder: Path, sheets: list[Path]) -> tuple[list[str], list[list[str]]]
             ids = [row["id"] for row in key if (row["preset"], row["change"]) == (preset, change)]
             cells = [preset, change, share(yields[preset][change])]
             for reader in readers:
-                right = [reader[one]["right"].strip() == "1" for one in ids]
-                obeyed = [change in map(str.strip, reader[one]["kinds"].split(",")) for one in ids]
+                read = [reader[one] for one in ids if one in reader]
+                right = [row["right"].strip() == "1" for row in read]
+                kinds = [{*map(str.strip, row["kinds"].split(","))} for row in read]
+                obeyed = [bool(of_row - {CONTRACTION}) if change == ANY else change in of_row for of_row in kinds]
                 both = [all(one) for one in zip(right, obeyed, strict=True)]
                 cells += [share(right), share(obeyed), share(both)]
             rows.append(cells)

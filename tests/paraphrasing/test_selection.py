@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +15,7 @@ from paraloom.core.errors import ConfigError
 from paraloom.core.protocols import Variant
 from paraloom.paraphrasing import selection as selecting
 from paraloom.paraphrasing.control import ControlledVariant
+from paraloom.paraphrasing.rewrites import Rewrite
 from paraloom.paraphrasing.selection import ParaphraseSelector, text_units, unit_difference
 from paraloom.paraphrasing.selection_config import (
     SELECTION_PRESETS,
@@ -177,6 +179,18 @@ def test_the_probability_reads_the_words_that_changed() -> None:
     assert [by_text[text] for text in texts] == pytest.approx(expected)
     nothing_known = selecting.probability_right([math.nan, 0.5], math.nan, math.nan)
     assert nothing_known == pytest.approx([math.nan, logistic(-1.35, -0.48 * 4.5, 3.9 * 0.7)], nan_ok=True)
+
+
+def test_what_a_rule_wrote_is_right_unless_the_judge_doubts_it() -> None:
+    source, sure, doubtful = "What film was that?", "Which film was that?", "Which movie was that?"
+    judge = Judge({(source, sure): 0.4, (source, doubtful): 0.1})
+    network = Variant(sure, -1.0, 5)
+    ruled = [Rewrite(sure, "what"), Rewrite(doubtful, "what")]
+    selector = ParaphraseSelector(replace(FREE, probability=0.9), judge=judge)
+    selection = selector.select([source], [[network, *ruled]], 3)
+    assert [one.probability for one in selection.kept[0]] == [0.95]
+    assert selection.reasons[0][1] == ""
+    assert selection.reasons[0][0] != "" and selection.reasons[0][2] == selecting.DOUBTFUL
 
 
 @pytest.mark.parametrize("text", ["Ich habe das Buch gestern gelesen.", "Cliquez sur le bouton pour ouvrir la page."])

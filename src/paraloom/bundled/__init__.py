@@ -65,5 +65,7 @@ KINDS_OF_TEXT = Path(__file__).parent / "kinds.de-en.tsv"
 """60 sentences of each of five kinds of text, columns kind, de, en: what fetched translators are measured on."""
 
 WORD_COUNTS = Path(__file__).parent / "word-counts-en.npz"
-REWRITES = Path(__file__).parent / "rewrites-en.tsv"
 """How often English words are neighbors, and stand for each other where sentences have a translation in common."""
+
+REWRITES = Path(__file__).parent / "rewrites-en.tsv"
+"""Wordings of English that say the same: regular expressions, and what is written in their place."""

@@ -11,7 +11,7 @@ from paraloom.core.protocols import ParaphraseLike, ParaphraserLike
 from paraloom.paraphrasing.control import ControlledVariant
 from paraloom.paraphrasing.edits import CHANGES
 from paraloom.paraphrasing.paraphraser import ControlledParaphraser
-from paraloom.paraphrasing.rewrites import rewrites
+from paraloom.paraphrasing.rewrites import bundled_rules, rewrites
 from paraloom.paraphrasing.selection import (
     Measured,
     ParaphraseSelector,
@@ -36,8 +36,9 @@ class TemplateCandidates:
 
     @property
     def signature(self) -> str:
-        """That of the paraphraser, and a digest of the options."""
-        return f"{self.paraphraser.signature}|options:{digest(sorted(map(repr, self.options.items())))[:8]}"
+        """That of the paraphraser, and a digest of the options and rules."""
+        rules = [rule.pattern.pattern + rule.template for rule in bundled_rules()] if self.language == "en" else []
+        return f"{self.paraphraser.signature}|options:{digest([*sorted(map(repr, self.options.items())), *rules])[:8]}"
 
     def split(self, texts: Sequence[str]) -> list[list[str]]:
         """The parts of each text: its sentences, where it is longer than the model takes."""
@@ -49,7 +50,7 @@ class TemplateCandidates:
         if self.options.get("template") is not None or self.options.get("like") is not None:
             return [[*group] for group in self.paraphraser.with_free_logprobs(texts, groups)]
         ruled = [rewrites(text) if self.language == "en" else [] for text in texts]
-        return [[*of_rules, *group] for of_rules, group in zip(ruled, groups, strict=True)]
+        return [[*group, *of_rules] for group, of_rules in zip(groups, ruled, strict=True)]
 
 
 class FreeParaphrases(TemplateCandidates):

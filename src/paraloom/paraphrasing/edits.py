@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Sequence, Set
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -32,7 +32,17 @@ _CHOICES = tuple(
     for words in (
         *("in on at for of to by from with as than over above", "a an the this these those", "this that"),
         *("and or but", "because if", "man woman boy girl person men women people", "guy person"),
-        *("can could", "will would", "could may", "any some", "anything something", "anyone someone", "anybody somebody", "many much", "many several"),
+        *(
+            "can could",
+            "will would",
+            "could may",
+            "any some",
+            "anything something",
+            "anyone someone",
+            "anybody somebody",
+            "many much",
+            "many several",
+        ),
         *("i you he she we they", "me him her us them", "my your his her our their", "too very", "like love"),
         *("come go get", "came went got", "coming going getting", "closed closing shut", "home house", "job work"),
         *("bathroom toilet", "cash money", "cat kitten", "city town", "clock watch", "college university"),
@@ -41,6 +51,8 @@ _CHOICES = tuple(
 )
 """Words of which one does not stand for another: for some they do, but seldom in the sentences that were read."""
 _ODD_AMOUNT = re.compile(r"\b(?:how|too|so|as|very) a lot\b", re.IGNORECASE)
+_ODD_MARK = re.compile(r",(?:\W*$|\.)")
+"""A comma at the end, or before a full stop."""
 _AUXILIARY_FORMS = {
     **dict.fromkeys(("am", "is", "are", "was", "were", "been", "being"), "be"),
     **dict.fromkeys(("has", "had", "having"), "have"),
@@ -61,7 +73,9 @@ _IRREGULAR = {
 }
 _PARTICLES = frozenset(["up", "off", "out", "on", "down", "away", "in", "so", "of"])
 _MODALS = frozenset(["can", "could", "may", "might", "must", "should", "would"])
-_LIKE_MODALS = frozenset(["have", "need", "do", "want", "able", "supposed", "maybe", "perhaps", "going", "ought", "like"])
+_LIKE_MODALS = frozenset(
+    ["have", "need", "do", "want", "able", "supposed", "maybe", "perhaps", "going", "ought", "like"]
+)
 _AUXILIARIES = frozenset([*_AUXILIARY_FORMS, "be", "have", "do", "will", "would", "can", "could", "may", "must", "to"])
 _FUNCTION_WORDS = frozenset([*FUNCTION_WORDS["en"].split(), *_AUXILIARIES, "because", "since", "might", "should"])
 _ENDINGS = ("ing", "ed", "er", "es", "s", "d", "")
@@ -70,6 +84,7 @@ _DIGITS = frozenset(map(str, range(len(_SMALL))))
 _CONTRACTIONS = (
     *((r"\bcan(?:'t|not)\b", "can not"), (r"\bwon't\b", "will not"), (r"n't\b", " not"), (r"'re\b", " are")),
     *((r"'ve\b", " have"), (r"'ll\b", " will"), (r"\bi'm\b", "i am"), (r"\bwhats\b", "what is")),
+    (r"\b(it|he|she|that|there|who|what)'s been\b", r"\1 has been"),
     (r"\b(it|he|she|that|what|who|there|here|where|how|when)'s\b", r"\1 is"),
 )
 _LONGEST_REPEAT, _SHORTEST_STEM, _SHORTEST_LISTED = 3, 3, 4
@@ -131,14 +146,18 @@ def english_fault(source: str, candidate: str, known: Collection[str] = ()) -> s
     These are a repetition that the source lacks; other names, numbers, quotation marks or brackets; another form of a
     word ("the alum crystal", "a dog play"), but where an auxiliary comes or goes; another preposition, conjunction,
     article, pronoun or question word; another kind of person ("a man", "a boy"); "some" for "any" and other words that
-    seldom say the same ("a city", "a town"); "is" for "does" alone ("Which are you like?"); a lost capital at the
-    beginning; "how a lot"; "an plane"; a possessive that comes or goes ("Australia is biggest producer"); odd
-    contractions; and a new word, of four letters or more, that is not a known one, if words are given ("beautifulr").
+    seldom say the same ("a city", "a town"); "is" for "has", and for "does" alone or in its place ("Which are you
+    like?"); "can" and other modals that come or go; a particle that is lost ("set up", "set"); a lost capital at the
+    beginning; a comma at the end; "how a lot"; "an plane"; a possessive that comes or goes ("Australia is biggest
+    producer"); odd contractions; and a new word, of four letters or more, that is not a known one, if words are given
+    ("beautifulr").
     """
     if _names(source) - set(english_words(candidate)) or _names(candidate) - set(english_words(source)):
         return MARKS
     if _ODD_AMOUNT.search(candidate) or (source[:1].isupper() and candidate[:1].islower()):
         return FORMS
+    if _ODD_MARK.search(candidate) and not _ODD_MARK.search(source):
+        return MARKS
     if known and any(
         len(word) >= _SHORTEST_LISTED and word.isalpha() and word not in known
         for word in {*english_words(candidate)} - {*english_words(source)}
@@ -172,20 +191,21 @@ def _fault_of_words(source: Sequence[str], candidate: Sequence[str]) -> str:
         return FORMS
     helped = bool(_AUXILIARIES.intersection(lost) ^ _AUXILIARIES.intersection(new))
     forms = [{_AUXILIARY_FORMS.get(word, word) for word in words if word.isalpha()} for words in (lost, new)]
-    if {*map(frozenset, forms)} == {frozenset({"be"}), frozenset({"do"})}:
+    if _other_function(*forms, {word for word in (*lost, *new) if word.endswith("'d")}):
         return FORMS
-    if ("do" in forms[0] and "be" in forms[1]) or any("be" in one and "have" in other for one, other in (forms, forms[::-1])):
-        return FORMS
-    if not forms[1] and _PARTICLES & forms[0]:
-        return FORMS
-    modal = [_MODALS.isdisjoint(words) for words in forms]
-    if modal[0] != modal[1]:
-        other = (lost, new)[modal.index(True)]
-        if _LIKE_MODALS.isdisjoint(forms[modal.index(True)]) and not any(word.endswith("'d") for word in other):
-            return FORMS
     if any(_inflected(word, other, helped) for word in forms[0] for other in forms[1]):
         return FORMS
     return MARKS if source[:1] == ('"',) != candidate[:1] else ""
+
+
+def _other_function(lost: Set[str], new: Set[str], short: Set[str]) -> bool:
+    """True if an auxiliary stands for another kind, a modal comes or goes alone, or a particle goes."""
+    for some, others in ((lost, new), (new, lost)):
+        if "be" in some and ("have" in others or (some == {"be"} and others == {"do"})):
+            return True
+        if some & _MODALS and not (others & (_MODALS | _LIKE_MODALS) or short):
+            return True
+    return ("do" in lost and "be" in new) or (not new and bool(lost & _PARTICLES))
 
 
 def _inflected(word: str, other: str, helped: bool) -> bool:

@@ -1,4 +1,4 @@
-"""Rewrites of English sentences by rules: other wordings that say the same, and clauses and adverbials in other places."""
+"""Rewrites of English sentences by rules: other words that say the same, contractions, clauses in another place."""
 
 from __future__ import annotations
 
@@ -12,34 +12,34 @@ from typing import NamedTuple
 from paraloom.bundled import REWRITES
 from paraloom.core.errors import DataError
 
-_SUBJECT = (
-    r"(?:the|an?|my|your|his|her|its|our|their|this|that|these|those|some|all|it|he|she|we|they|you|it's|i|i'm|i'll|there)\b"
+_WORDS = r"the|an?|my|your|his|her|its|our|their|this|that|these|those|some|all|it|he|she|we|they|you|it's|there"
+_FINITE = (
+    r"is|are|was|were|has|have|had|will|can|cannot|could|would|should|may|might|must|does|do|did"
+    r"|\w+n't|\w+ed|it's|[a-z]+'ll"
 )
-_FINITE = r"is|are|was|were|has|have|had|will|can|cannot|could|would|should|may|might|must|does|do|did|\w+n't|\w+ed|it's|[a-z]+'ll"
-_SIMPLE = r"(?:(?!\b(?:and|but|or|so|that|which|who|what|how|because|if|when|while|since|though)\b)[^,;:.?!\"()])"
-_CONJUNCTIONS = "if|when|whenever|while|because|since|although|though|as soon as|before|after|unless|until|once"
+_JOINED = "and|but|or|so|that|which|who|what|how|because|if|when|while|since|though"
+_SIMPLE = rf'(?:(?!\b(?:{_JOINED})\b)[^,;:.?!"()])'
+_BEFORE = "after|although|as soon as|because|before|if|once|since|though|unless|until|when|whenever|while"
+_BEHIND = "although|as soon as|because|if|unless|when|whenever|while"
+_OPINION = "ask|know|reason|said|says|see|seen|tell|think|wonder"
 _LEADING = re.compile(
-    rf"((?:(?:{_CONJUNCTIONS})|(?:in|on|at|during|before|after) (?=[^,]*\d|(?-i:[A-Z])))\b{_SIMPLE}{{4,80}}), "
+    rf"((?:(?:{_BEFORE})|(?:after|at|before|during|in|on) (?=[^,]*\d|(?-i:[A-Z])))\b{_SIMPLE}{{4,80}}), "
     rf"((?:then )?(?=.*\b(?:{_FINITE})\b){_SIMPLE}{{6,100}})([.!]?)",
     re.IGNORECASE,
 )
 _TRAILING = re.compile(
-    rf"((?!.*\b(?:wonder|know|think|ask|tell|see|seen|said|says|reason)\b){_SUBJECT}{_SIMPLE}{{10,100}}?)"
+    rf"((?!.*\b(?:{_OPINION})\b)(?:{_WORDS}|i|i'm|i'll)\b{_SIMPLE}{{10,100}}?)"
     r"(?<! is)(?<! was)(?<! would)(?<! will)(?<! can)(?<!not)(?<! does)(?<! did),? "
-    rf"((?:if|when|whenever|while|because|although|as soon as|unless) {_SUBJECT}{_SIMPLE}{{4,100}})([.!])",
+    rf"((?:{_BEHIND}) (?:{_WORDS}|i|i'm|i'll)\b{_SIMPLE}{{4,100}})([.!])",
     re.IGNORECASE,
 )
-"""What may move: an adverbial or clause before a comma, and a clause at the end."""
-_FIRST = re.compile(
-    rf"{_CONJUNCTIONS}|as|in|on|at|during|for|by|with|without|the|an?|my|your|his|her|its|our|their|this|that|these|those"
-    r"|some|all|it|he|she|we|they|you|it's|there",
-    re.IGNORECASE,
-)
-"""What has a small letter where it begins no sentence."""
+"""What moves: a clause, or a place or time with a name or number, before a comma; a clause at the end."""
+_SMALL = re.compile(rf"{_WORDS}|{_BEFORE}|at|during|in|on", re.IGNORECASE)
+"""What has a capital only where it begins a sentence."""
 
 
 class Rewrite(NamedTuple):
-    """A sentence that a rule wrote."""
+    """A sentence that a rule wrote; its probability is unknown."""
 
     text: str
     rule: str
@@ -48,28 +48,27 @@ class Rewrite(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """Words that a pattern finds, and what is written in their place."""
+    """What a pattern finds is replaced by a template of a regular expression."""
 
     pattern: re.Pattern[str]
-    replacement: str
+    template: str
 
 
 def read_rules(path: Path) -> list[Rule]:
-    """The rules of a table of patterns and replacements; those in braces are classes of words."""
+    """The rules of a table of patterns and templates; a pattern that is a name in braces defines a class of words."""
     classes, rules = dict[str, str](), list[Rule]()
     for number, line in enumerate(path.read_text("utf-8").splitlines(), start=1):
         if not line or line.startswith("#"):
             continue
         try:
-            pattern, replacement = line.split("\t")
+            pattern, template = line.split("\t")
             if re.fullmatch(r"\{[A-Z]+\}", pattern):
-                classes[pattern] = replacement
+                classes[pattern] = f"(?:{template})"
                 continue
             for name, words in classes.items():
-                pattern = pattern.replace(name, f"(?:{words})") if f"({name})" not in pattern else pattern.replace(
-                    name, words
-                )
-            rules.append(Rule(re.compile(rf"(?<![\w'-]){pattern}" + r"(?![\w'-])" * pattern[-1].isalnum(), re.I), replacement))
+                pattern = pattern.replace(name, words)
+            end = "" if re.search(r" (?:\(\?[=!].*)?$", pattern) else r"(?![\w'-])"
+            rules.append(Rule(re.compile(rf"(?<![\w'-]){pattern}{end}", re.IGNORECASE), template))
         except (ValueError, re.error) as error:
             raise DataError(f"not a rule: {error}", file=path, row=number) from None
     return rules
@@ -82,30 +81,23 @@ def bundled_rules() -> list[Rule]:
 
 
 def rewrites(text: str, rules: Sequence[Rule] | None = None) -> list[Rewrite]:
-    """What the rules make of a sentence, each once."""
-    found = {one.text: one for one in _rewritten(text, bundled_rules() if rules is None else rules)}
-    found.pop(text, None)
-    return list(found.values())
+    """What each rule makes of a sentence where it applies first, equal ones once."""
+    written = {one.text: one for one in _rewritten(text, bundled_rules() if rules is None else rules)}
+    return [one for one in written.values() if one.text != text]
 
 
 def _rewritten(text: str, rules: Sequence[Rule]) -> Iterator[Rewrite]:
-    for rule in rules:
-        if match := rule.pattern.search(text):
-            new = match.expand(rule.replacement)
-            if match.group()[:1].isupper():
-                new = new[:1].upper() + new[1:]
-            yield Rewrite(text[: match.start()] + new + text[match.end() :], rule.pattern.pattern)
-    if match := _LEADING.fullmatch(text):
-        first, second, end = match.groups()
-        yield Rewrite(f"{_raised(second.removeprefix('then '), text)} {_lowered(first)}{end}", "leading")
-    if match := _TRAILING.fullmatch(text):
-        first, second, end = match.groups()
-        yield Rewrite(f"{_raised(second, text)}, {_lowered(first)}{end}", "trailing")
+    for pattern, template in rules:
+        if match := pattern.search(text):
+            new = _begun(match.expand(template), match.group())
+            yield Rewrite(text[: match.start()] + new + text[match.end() :], pattern.pattern)
+    for name, pattern, comma in (("clause to the end", _LEADING, ""), ("clause to the front", _TRAILING, ",")):
+        if match := pattern.fullmatch(text):
+            first, second, end = match.groups()
+            first = first[:1].lower() + first[1:] if _SMALL.fullmatch(first.split()[0]) else first
+            yield Rewrite(f"{_begun(second.removeprefix('then '), text)}{comma} {first}{end}", name)
 
 
-def _raised(words: str, text: str) -> str:
-    return words[:1].upper() + words[1:] if text[:1].isupper() else words
-
-
-def _lowered(words: str) -> str:
-    return words[:1].lower() + words[1:] if _FIRST.fullmatch(words.split()[0]) else words
+def _begun(words: str, like: str) -> str:
+    """Words with a capital if others have one."""
+    return words[:1].upper() + words[1:] if like[:1].isupper() else words

@@ -73,7 +73,7 @@ class SelectionConfig(Config):
 
 SELECTION_PRESETS = {
     "strict": SelectionConfig(
-        meaning=0.85, probability=0.82, difference=0.05, distinct=0.1, difference_weight=0.75, variety_weight=0.2
+        meaning=0.85, probability=0.75, difference=0.05, distinct=0.1, difference_weight=0.75, variety_weight=0.2
     ),
     "balanced": SelectionConfig(),
     "loose": SelectionConfig(meaning=0.65, probability=0.5, difference=0.1, distinct=0.3, variety_weight=1.0),
