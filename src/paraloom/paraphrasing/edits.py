@@ -176,6 +176,7 @@ def _fault_of_words(source: Sequence[str], candidate: Sequence[str]) -> str:
     return MARKS if source[:1] == ('"',) != candidate[:1] else ""
 
 
+@lru_cache(maxsize=8192)
 def _inflected(word: str, other: str, helped: bool) -> bool:
     """True if two words are forms of one word, unless an auxiliary helped."""
     if word == other:  # two forms of one auxiliary
