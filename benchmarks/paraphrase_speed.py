@@ -10,8 +10,9 @@ padded. Loading does not count. Ours and generate alternate: the ratio is the me
 the processor, on one core, so that other work on the machine counts little. A third figure is what `paraloom paraphrase
 --template auto -n 10` does: parse the sentences, choose ten templates for each, decode, parse the paraphrases, and sort
 them by the distance to their template; a fourth, for English, what it does by default: decode twenty candidates, and
-select by `strict`, with rules, encoder and judge. A model without a checkpoint of transformers (the bundled one) is
-timed alone. Sentences: `--input`, one a line, or questions of $PARALOOM_DATA/paraphrase/quora-50k.
+select by `strict`, with rules, encoder and judge, other sentences in each round. A model without a checkpoint of
+transformers (the bundled one) is timed alone. Sentences: `--input`, one a line, or questions of
+$PARALOOM_DATA/paraphrase/quora-50k.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Sequence
+from itertools import cycle
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -101,14 +103,18 @@ def main() -> None:
     parser.add_argument("--lines", type=int, default=200, help="sentences (default: %(default)s)")
     parser.add_argument("--templates", type=int, default=10, help="templates of each (default: %(default)s)")
     parser.add_argument("--rounds", type=int, default=3, help="runs of each (default: %(default)s)")
+    parser.add_argument("--only", default="", help="tasks whose names have this (default: all)")
     parser.add_argument("--batch-size", type=int, default=64, help="of generate (default: %(default)s)")
     arguments = parser.parse_args()
 
     if arguments.input is not None:
-        sentences = [line for line in read_lines(arguments.input) if line.strip()][: arguments.lines]
+        given = [line for line in read_lines(arguments.input) if line.strip()]
     else:
         questions = read_paraphrase_set(Path(os.environ["PARALOOM_DATA"]) / "paraphrase", "quora")
-        sentences = [one.source for one in draw_sentences(questions, arguments.lines, seed=1)]
+        given = [one.source for one in draw_sentences(questions, arguments.lines * arguments.rounds, seed=1)]
+    groups = [given[start : start + arguments.lines] for start in range(0, len(given), arguments.lines)]
+    groups = [group for group in groups if len(group) == len(groups[0])]
+    sentences = groups[0]
     whole = Paraphraser.load(arguments.paraphraser)
     # Without its parser, nothing but the network works: what generate does, too.
     ours = Paraphraser(whole.translator, whole.settings, whole.templates)
@@ -139,15 +145,16 @@ def main() -> None:
             n=DEFAULT_N,
             candidates=CandidateSelection.candidates,
         )
-        selecting.answer(sentences[:1])
-        tasks[f"{CandidateSelection.preset}, selected"] = (lambda: selecting.answer(sentences), None)
+        selecting.answer(["We left early because of the rain."])
+        fresh = cycle(groups)  # what a selection finds of a sentence it keeps for the next time
+        tasks[f"{CandidateSelection.preset}, selected"] = (lambda: selecting.answer(next(fresh)), None)
     # All start with their first sentence.
     ours.candidates(sentences[:1], n=1)
     whole.candidates(sentences[:1], n=1, template="auto")
     if generate is not None:
         generate.paraphrase(sentences[:1])
     rows: list[dict[str, Any]] = []
-    for name, (mine, theirs) in tasks.items():
+    for name, (mine, theirs) in ((name, task) for name, task in tasks.items() if arguments.only in name):
         pairs = [(seconds(mine), None if theirs is None else seconds(theirs)) for _ in range(arguments.rounds)]
         row: dict[str, Any] = {"task": name, "ours": len(sentences) / median(one for one, _ in pairs)}
         if theirs is not None:
