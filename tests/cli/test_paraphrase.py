@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from commands import Command
 from openai_server import OpenAIServer, serve
 
 import paraloom as library
+from paraloom.core.errors import ConfigError
 
 SET = """text,label
 A man is riding a horse on the beach.,outdoor
@@ -48,6 +50,35 @@ def test_none_may_be_good_enough(paraloom: Command) -> None:
     assert "0 of 1 text has a paraphrase, 0 in all; none is good enough for 1" in err
     assert "candidates that were dropped: " in err
     assert json.loads(paraloom(*texts, "--json")[1]) == {"source": "Two dogs are running.", "text": None}
+
+
+LISTS = ["apple, pear, plum, cherry, banana", "apple pear plum cherry banana grape", "milk"]
+CODE = ["for i in range(10): print(i)", "SELECT name FROM users WHERE id = 3;", "if (a != b) { return 0; }"]
+MARKUP = [
+    "<p>The film was <b>very</b> good.</p>",
+    "The option <code>--force</code> is not needed.",
+    "[the docs](https://example.org/a) don't say it.",
+    "{name} doesn't have {count} messages.",
+]
+
+
+def test_lists_code_and_markup_are_no_errors_and_keep_their_marks(paraloom: Command, tmp_path: Path) -> None:
+    (tmp_path / "in.txt").write_text("\n".join([*LISTS, *CODE, *MARKUP]), encoding="utf-8")
+    status, out, err = paraloom("paraphrase", "in.txt", "--preset", "loose", "--json", "-o", "out.jsonl")
+    figures = json.loads(out)
+    assert status == 0 and figures["texts"] == figures["answered"] + figures["none"] == 10, err
+    for line in (tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines():
+        row = json.loads(line)
+        marks = [re.findall(r"[<>(){}\[\]]|\d+", text) for text in (row["original"], row["text"])]
+        assert sorted(marks[0]) == sorted(marks[1]), row
+
+
+def test_kinds_of_change_are_those_of_english(paraloom: Command) -> None:
+    german = ("--paraphraser", "round-trip:de-en,en-de", "--encoder", "none", "--change", "word")
+    status, _, err = paraloom("paraphrase", "Der Hund schläft im Garten.", *german)
+    assert status == 1 and "the kinds of change are those of English, and the paraphraser is for German" in err
+    with pytest.raises(ConfigError, match="for German"):
+        library.paraphrase("Der Hund schläft.", "round-trip:de-en,en-de", encoder=None, change="word")
 
 
 def test_files_are_paraphrased_line_by_line(paraloom: Command, tmp_path: Path) -> None:

@@ -165,13 +165,23 @@ def test_both_orders_must_pass_the_judge() -> None:
     assert judge.asked == [*texts, SOURCE, SOURCE]  # of what fails in one order, the other is not asked
 
 
+def test_what_is_doubtful_with_the_highest_verdict_is_not_judged() -> None:
+    cheap, costly = (Variant(text, -cost, 2) for text, cost in (("in the garden it sleeps", 1.0), ("it sleeps", 30.0)))
+    assert logistic(-1.35, 1.1 * math.log(0.98 / 0.02), -0.48 * 30.0, 3.9) < 0.3
+    judge = Judge({})
+    config = SelectionConfig(**{**vars(FREE), "probability": 0.3, "length_ratio": 9})
+    selected = ParaphraseSelector(config, judge=judge).select(["it sleeps in the garden"], [[cheap, costly]], 5)
+    assert selected.reasons == [["", selecting.DOUBTFUL]] and math.isnan(selected.measured[0][1].judge)
+    assert judge.asked == [cheap.text, "it sleeps in the garden"]
+
+
 def test_the_probability_reads_the_words_that_changed() -> None:
     encoder = Angles({SOURCE: 0, "small": 10, "little": 40, "the little dog sleeps in the garden": 5})
     encoder.angles["in the garden the small dog sleeps"] = encoder.angles["the small dog sleeps in"] = 0
     texts = ["the little dog sleeps in the garden", "in the garden the small dog sleeps", "the small dog sleeps in"]
     kept = ParaphraseSelector(FREE, encoder, judge=Judge({})).select([SOURCE], [variants(*texts)], 5).kept
     by_text = {one.text: one.probability for one in kept[0]}
-    judged = math.log(0.9999 / 0.0001)
+    judged = math.log(0.98 / 0.02)  # the highest verdict that counts
     expected = [
         logistic(-0.2, 0.79 * judged, -0.3 * 1.0, 1.9 * math.cos(math.radians(30)), evidence(SOURCE, texts[0])),
         *[logistic(-1.35, 1.1 * judged, -0.48 * 1.0, 3.9 * 0.2)] * 2,

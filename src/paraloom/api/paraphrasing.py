@@ -36,6 +36,7 @@ from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.shard import OnError
 from paraloom.stages.paraphrasing import (
     Paraphrase,
+    check_change_language,
     check_text_language,
     is_judged,
     language_of_paraphraser,
@@ -167,6 +168,7 @@ def paraphrase(
     how: dict[str, Any] = {"template": template, "like": like, "height": height or None, "decode": decode}
     parts = [_controlled(opened, wanted.selects, how) for opened in map(as_paraphraser, several)]
     source = combined(parts)
+    check_change_language(wanted.change, source)
     if check_languages:
         check_text_language(given, source)
     selector = None

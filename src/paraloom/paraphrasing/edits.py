@@ -208,6 +208,7 @@ def _other_function(lost: Set[str], new: Set[str], short: Set[str]) -> bool:
     return ("do" in lost and "be" in new) or (not new and bool(lost & _PARTICLES))
 
 
+@lru_cache(maxsize=8192)
 def _inflected(word: str, other: str, helped: bool) -> bool:
     """True if two words are forms of one word, unless an auxiliary helped."""
     if word == other:  # two forms of one auxiliary

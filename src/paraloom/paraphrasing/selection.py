@@ -8,7 +8,7 @@ import warnings
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
 
@@ -49,8 +49,9 @@ _RIGHT_WORDS, _AVERAGES_WORDS = (-0.2, 0.79, -0.3, 1.9, 0.15, 0.24, 0.23), (math
 _BY_RULE, _DOUBT = 0.95, 0.3
 """The probability that what a rule wrote is right, and what the judge must find at least."""
 
-_NEVER = 1e-4
-"""A probability of 0 or 1 would have infinite log-odds."""
+_NEVER, _HIGHEST = 1e-4, 0.98
+"""A verdict counts as one of these at least and at most: a probability of 0 would have infinite log-odds; of those that
+the regressions were fitted to the highest is .973. What is doubtful with the highest need not be judged."""
 
 _FUNCTIONAL, _ONE_SIDED, _REORDERED = 0.5, 0.2, 0.2
 """In place of a cosine: only function words differ; content words were left out or added; the order alone differs."""
@@ -284,8 +285,10 @@ class ParaphraseSelector:
         change[rows] = self._changes([texts[row] for row in rows], [outputs[row] for row in rows])
         evidence = np.full((len(texts), 3), np.nan)
         for row in rows:
-            if WORD in kinds_of_change(texts[row], outputs[row]):
+            if WORD in changes_of(texts[row], outputs[row]).split(", "):
                 evidence[row] = word_evidence(english_words(texts[row]), english_words(outputs[row]))
+        best = probability_right(np.full(len(rows), _HIGHEST), cost[rows], change[rows], evidence[rows])
+        rows = rows[np.where(ruled[rows], _BY_RULE, best) >= self.config.probability]
         for first, second in ((texts, outputs), (outputs, texts)):
             asked = self.judge.predict([first[row] for row in rows], [second[row] for row in rows])
             verdict[rows] = np.fmin(verdict[rows], asked)
@@ -362,6 +365,7 @@ def _as_given(text: str, candidate: ParaphraseLike) -> SelectedParaphrase:
     return SelectedParaphrase(candidate.text, nan, nan, difference, fluency, nan, match, candidate, changes=changes)
 
 
+@lru_cache(maxsize=8192)
 def changes_of(text: str, candidate: str) -> str:
     """The kinds of change between two texts, between commas."""
     return ", ".join(kinds_of_change(text, candidate))
@@ -372,12 +376,13 @@ def is_foreign(text: str) -> bool:
     return suspected_language(re.sub(r"(?:^[A-Z](?![a-z])|\s[A-Z])\S*", "", text).split(), "en") is not None
 
 
-def text_units(text: str) -> list[str]:
+@lru_cache(maxsize=8192)
+def text_units(text: str) -> tuple[str, ...]:
     """The words of a text in lower case, without punctuation; of scripts without spaces, the characters."""
     units = words(text.replace("’", "'"), punctuation=False)
     if text.isascii() or not WITHOUT_SPACES.search(text):
-        return units
-    return [part for unit in units for part in (unit if WITHOUT_SPACES.search(unit) else [unit])]
+        return tuple(units)
+    return tuple(part for unit in units for part in (unit if WITHOUT_SPACES.search(unit) else [unit]))
 
 
 def unit_difference(first: Sequence[str], second: Sequence[str]) -> float:
@@ -430,7 +435,7 @@ def probability_right(
     Fitted to what readers said of outputs of the bundled paraphraser, with the costs that candidates have
     (`benchmarks/word_changes.py fit benchmarks/readings/words/figures.tsv`).
     """
-    odds = np.clip(np.asarray(judge, np.float64), _NEVER, 1 - _NEVER)
+    odds = np.clip(np.asarray(judge, np.float64), _NEVER, _HIGHEST)
     values = [np.log(odds / (1 - odds)), np.asarray(cost, np.float64), np.asarray(change, np.float64)]
 
     def probability(weights: Sequence[float], averages: Sequence[float]) -> npt.NDArray[np.float64]:

@@ -213,6 +213,7 @@ class Paraphrase(CandidateSelection, Map):
         opened = self._opened(context)
         if "encoder" in context.inputs:
             check_encoder_language(context.inputs["encoder"], language_of_paraphraser(opened.paraphraser))
+        check_change_language(self.change, opened.paraphraser)
         column = self.column or ("text" if "text" in corpus.schema.names else "src")
         if self.check_languages and column in corpus.schema.names:
             sample = read_sample(corpus, [column], "doc_id" if column == "text" else "pair_id", context.seed)
@@ -327,6 +328,16 @@ def check_text_language(texts: Iterable[str], paraphraser: ParaphraserLike) -> N
             f"the texts are {language_name(identified)}, the paraphraser is for {language_name(language)}",
             remedy=f"Use a paraphraser of {language_name(identified)}, such as a round trip with two translators. "
             f"{NO_CHECK}",
+        )
+
+
+def check_change_language(change: str, paraphraser: ParaphraserLike) -> None:
+    """Raise ConfigError if a kind of change is asked for, which English words show, of texts in another language."""
+    language = language_of_paraphraser(paraphraser)
+    if change and language not in (None, "", "en"):
+        raise ConfigError(
+            f"the kinds of change are those of English, and the paraphraser is for {language_name(language)}",
+            remedy="Leave --change out (key 'change').",
         )
 
 
