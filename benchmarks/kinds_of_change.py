@@ -6,12 +6,12 @@
     python benchmarks/kinds_of_change.py count benchmarks/readings/changes reader-1.tsv reader-2.tsv
 
 `keep` writes what each preset keeps of unpicked sentences of six kinds of text where any change, or one kind of change,
-is asked for, and prints of how many sentences. `draw` writes sheet.tsv, outputs that were kept when any change or
-a kind was asked for, each once and shuffled, and key.tsv, which says what was asked for. A reader
-writes a table with the columns id, right (1 or 0: the same meaning in good English) and kinds: all kinds of change that the reader sees, between commas,
-of word (other words in place of some), order (words stand in another order), contraction (nothing else differs) and other.
-`count` prints how many of those that a reader read are right, and show the kind that was asked for, or, where any was,
-more than a contraction; with `--page FILE` the table goes into a file of results.
+is asked for, and prints of how many sentences. `draw` writes sheet.tsv, outputs that were kept when any change or a
+kind was asked for, each once and shuffled, and key.tsv, which says what was asked for. A reader writes a table with the
+columns id, right (1 or 0: the same meaning in good English) and kinds: all kinds of change that the reader sees,
+between commas, of word (other words in place of some), order (words stand in another order), contraction (nothing else
+differs) and other. `count` prints how many of those that a reader read are right, and show the kind that was asked for,
+or, where any was, more than a contraction; with `--page FILE` the table goes into a file of results.
 """
 
 from __future__ import annotations
