@@ -166,7 +166,9 @@ def test_both_orders_must_pass_the_judge() -> None:
 
 
 def test_what_is_doubtful_with_the_highest_verdict_is_not_judged() -> None:
-    cheap, costly = (Variant(text, -cost, 2) for text, cost in (("in the garden it sleeps", 1.0), ("it is in the garden", 30.0)))
+    cheap, costly = (
+        Variant(text, -cost, 2) for text, cost in (("in the garden it sleeps", 1.0), ("it is in the garden", 30.0))
+    )
     assert logistic(-1.35, 1.1 * math.log(0.98 / 0.02), -0.48 * 30.0, 3.9) < 0.3
     judge = Judge({})
     config = SelectionConfig(**{**vars(FREE), "probability": 0.3, "length_ratio": 9})

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from paraloom.api.models import summarize_model
 from paraloom.core.errors import DataError, ParaloomError
-from paraloom.core.lazy import load_object
+from paraloom.core.lazy import late, load_object
 from paraloom.core.remote_files import path_below
 from paraloom.core.results import json_values
 from paraloom.core.schema import DECIDING, PAIRS
@@ -26,7 +26,8 @@ from paraloom.io.formats.names import is_dataset, sides
 from paraloom.io.quoting import BadRow
 from paraloom.io.records import table_rows
 from paraloom.io.shards import open_shard, read_rows
-from paraloom.io.typed_tables import NUMBER
+
+_number_or_text = late("paraloom.io.typed_tables:number_or_text")
 
 _COUNTED = 1_000_000
 """Lines of a text file that are counted at most: a preview should not take minutes."""
@@ -210,7 +211,8 @@ def preview_output(path: str | Path, rows: int = 3) -> Preview | None:
 
 def _value(column: str, field: str) -> str | float:
     """A field of a table: a number, unless its column is one of text."""
-    return field if column in (*PAIRS.names, "text") or not NUMBER.fullmatch(field) else float(field)
+    value: str | float = field if column in (*PAIRS.names, "text") else _number_or_text(field)
+    return value
 
 
 def _fields(row: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:

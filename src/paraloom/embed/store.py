@@ -12,15 +12,17 @@ import numpy.typing as npt
 
 from paraloom.bundled import bundled_path
 from paraloom.core.errors import ConfigError, ModelError, ParaloomError
+from paraloom.core.lazy import late
 from paraloom.core.version import __version__
 from paraloom.embed.average import Average, Part, SentenceEncoder, unpack_nibbles
 from paraloom.embed.network_parts import network_parts
-from paraloom.embed.product_quantization import CodedAverage
 from paraloom.embed.spec import PARTS, parse_spec
 from paraloom.embed.subwords import UNIT as SUBWORD
 from paraloom.embed.subwords import SubwordVocabulary
 from paraloom.embed.vocabulary import Vocabulary
 from paraloom.io.atomic import atomic_write
+
+_coded_average = late("paraloom.embed.product_quantization:CodedAverage")
 
 CONFIG = "config.json"
 CARD = "README.md"
@@ -135,7 +137,7 @@ def _read_part(folder: Path, name: str, dimension: int) -> Part:
             _check_nibbles(tensors["nibbles"], dimension, weights)
             part = Average(vocabulary, unpack_nibbles(tensors["nibbles"], dimension), tensors["scales"], bits=4)
         elif "codes" in tensors:
-            part = CodedAverage(vocabulary, tensors["codes"], tensors["centroids"])
+            part = _coded_average(vocabulary, tensors["codes"], tensors["centroids"])
         else:
             part = Average(vocabulary, tensors["table"], tensors.get("scales"))
     except ModelError as error:

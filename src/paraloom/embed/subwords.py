@@ -10,10 +10,12 @@ import numpy as np
 import pyarrow.compute as pc
 
 from paraloom.core.errors import ModelError
+from paraloom.core.lazy import late
 from paraloom.embed.vocabulary import RowLists, Vocabulary
 from paraloom.text.buffers import Texts
 from paraloom.text.normalize import lowercase, normalize
-from paraloom.text.unigrams import train_unigrams
+
+_train_unigrams = late("paraloom.text.unigrams:train_unigrams")
 
 UNIT = "subword"
 SPACE = "▁"  # The character that SentencePiece writes for a space
@@ -59,4 +61,4 @@ def normalize_for_subwords(texts: Texts) -> list[str]:
 
 def train_subwords(lines: Iterable[str], size: int, seed: int = 1) -> bytes:
     """Train a unigram model on normalized lines."""
-    return train_unigrams(lines, size, seed, normalization_rule_name="identity", unk_id=0, eos_id=-1)
+    return bytes(_train_unigrams(lines, size, seed, normalization_rule_name="identity", unk_id=0, eos_id=-1))

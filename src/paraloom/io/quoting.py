@@ -164,3 +164,10 @@ def _end(inside: re.Pattern[str], line: str, at: int) -> int:
     match = inside.match(line, at)
     assert match is not None, "the pattern matches the empty text"
     return match.end()
+
+
+def has_breaks_in_quotes(lines: Iterable[str], delimiter: str) -> bool:
+    """Whether lines are rows of quoted fields, and delimiters or line breaks stand between quotation marks."""
+    rows = list(quoted_rows((f"{line}\n" for line in lines), delimiter))
+    fields = [field for row in rows if isinstance(row, list) for field in row]
+    return all(isinstance(row, list) for row in rows) and any(delimiter in one or "\n" in one for one in fields)

@@ -6,7 +6,7 @@ import json
 import re
 import shlex
 from collections.abc import Iterator, Sequence
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,7 +19,6 @@ from paraloom.io.compression import decode, read_lines, read_raw_lines, without_
 from paraloom.io.corpus import DESCRIPTION, Corpus
 from paraloom.io.formats.base import ColumnName, ReadOptions, file_stem, languages_in_name
 from paraloom.io.formats.names import is_dataset, sides
-from paraloom.io.quoting import BadRow, quoted_rows
 from paraloom.io.shards import ROW_GROUP_ROWS, open_shard, read_batches, with_plain_texts
 
 if TYPE_CHECKING:
@@ -33,6 +32,8 @@ _read_typed = late("paraloom.io.typed_tables:read_typed")
 
 _WRITTEN = {"src", "tgt", "pair_id"}
 """Columns of every table of pairs that Paraloom wrote."""
+_has_breaks_in_quotes = late("paraloom.io.quoting:has_breaks_in_quotes")
+
 _DOUBLED = re.compile(r'"(?:[^"]|"")*""(?:[^"]|"")*"')
 _ENCLOSED = re.compile(r'"[^"]*"')
 _NAME = re.compile(r"[\w ()/-]{1,30}")
@@ -168,8 +169,7 @@ def _has_quoted_texts(lines: Sequence[str]) -> bool:
     fields = [_tab_separated(line) for line in lines]
     if any(_DOUBLED.fullmatch(field) for row in fields for field in row):
         return True
-    rows = list(quoted_rows((f"{line}\n" for line in lines), "\t"))
-    if not any(isinstance(row, BadRow) for row in rows) and re.search("[\t\n]", "".join(chain.from_iterable(rows))):
+    if _has_breaks_in_quotes(lines, "\t"):
         return True
     columns = list(zip(*fields, strict=False))
     return len(lines) > 2 and any(all(map(_ENCLOSED.fullmatch, column)) for column in columns)

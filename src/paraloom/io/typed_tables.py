@@ -16,9 +16,14 @@ from paraloom.io.shards import ROW_GROUP_ROWS
 
 # As Arrow and JSON print them: 007, +1 and what has more digits than the type holds are identifiers, and stay text.
 _INTEGER = re.compile(r"0|-?[1-9]\d{0,17}")
-NUMBER = re.compile(r"-?(0|[1-9]\d{0,14})(\.\d+)?(e[+-]?\d+)?|nan|-?inf", re.IGNORECASE)
+_NUMBER = re.compile(r"-?(0|[1-9]\d{0,14})(\.\d+)?(e[+-]?\d+)?|nan|-?inf", re.IGNORECASE)
 _TRUTH = re.compile(r"true|false")
-_KINDS = ((_TRUTH, pa.bool_()), (_INTEGER, pa.int64()), (NUMBER, pa.float64()))
+_KINDS = ((_TRUTH, pa.bool_()), (_INTEGER, pa.int64()), (_NUMBER, pa.float64()))
+
+
+def number_or_text(field: str) -> float | str:
+    """A field as a number where it is one."""
+    return float(field) if _NUMBER.fullmatch(field) else field
 
 
 def read_typed(

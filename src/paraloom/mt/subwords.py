@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from paraloom.core.errors import ModelError
-from paraloom.text.unigrams import train_unigrams
+from paraloom.core.lazy import late
 
 if TYPE_CHECKING:
     import sentencepiece
+
+_train_unigrams = late("paraloom.text.unigrams:train_unigrams")
 
 END, UNKNOWN, PADDING = "</s>", "<unk>", "<pad>"
 
@@ -33,7 +35,7 @@ def train_subwords(
     """
     import sentencepiece
 
-    model = train_unigrams(
+    model = _train_unigrams(
         sentences,
         vocab_size,
         seed,

@@ -2,28 +2,35 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from paraloom.text.buffers import Texts, string_array
+from paraloom.core.lazy import late
+
+if TYPE_CHECKING:
+    from paraloom.text.buffers import Texts
+
+_string_array = late("paraloom.text.buffers:string_array")
 
 _ODD_SPACE = r"[\pZ\p{Cc}\x{200B}\x{FEFF}]+"
 
 
 def normalize(texts: Texts) -> pa.Array:
     """Normalize to NFC with single spaces, also for control characters, zero-width spaces and byte order marks."""
-    composed = pc.utf8_normalize(string_array(texts), form="NFC")
+    composed = pc.utf8_normalize(_string_array(texts), form="NFC")
     return pc.utf8_trim(pc.replace_substring_regex(composed, pattern=_ODD_SPACE, replacement=" "), characters=" ")
 
 
 def lowercase(texts: Texts) -> pa.Array:
     """Lowercase character by character, without context ('Σ' is always 'σ')."""
-    return pc.utf8_lower(string_array(texts))
+    return pc.utf8_lower(_string_array(texts))
 
 
 def lowercase_in_context(texts: Texts) -> pa.Array:
     """Lowercase as `str.lower` does, which sacreBLEU uses: 'Σ' at the end of a word becomes 'ς'."""
-    return pa.array([text.lower() for text in string_array(texts).to_pylist()], pa.large_string())
+    return pa.array([text.lower() for text in _string_array(texts).to_pylist()], pa.large_string())
 
 
 def collapse_spaces(text: str | None) -> str:
