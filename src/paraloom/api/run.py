@@ -84,7 +84,7 @@ def input_stages(
         stage = ReadVariants(name=name, source=path)
     else:
         stage = bitext.ReadPairs(name=name, source=path, **given)
-        for doubt in doubts_about(source, *map(options.get, _HOW_TO_READ)):
+        for doubt in doubts_about(source, *map(given.get, _HOW_TO_READ)):
             warnings.warn(f"{source}: {doubt}", stacklevel=3)
         if lost := unread_columns(source):
             shown = ", ".join(lost[:4]) + (" …" if len(lost) > 4 else "")

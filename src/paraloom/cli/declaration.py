@@ -52,7 +52,8 @@ class Parameter:
     @classmethod
     def from_dict(cls, entry: Mapping[str, Any]) -> Parameter:
         """The parameter of an entry of the index."""
-        return cls(**{key: tuple(value) if key in ("flags", "choices") else value for key, value in entry.items()})
+        lists: dict[str, Any] = {key: tuple(entry[key]) for key in ("flags", "choices") if key in entry}
+        return cls(**{**entry, **lists})
 
 
 @dataclass(frozen=True, kw_only=True)

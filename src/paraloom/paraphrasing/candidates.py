@@ -56,9 +56,12 @@ class TemplateCandidates:
 class FreeParaphrases(TemplateCandidates):
     """A trained paraphraser as it writes by itself: without copies of the text, where it has another variant."""
 
-    def paraphrase(self, texts: Sequence[str], *, n: int = 5, seed: int = 0) -> list[list[ControlledVariant]]:
+    def paraphrase(self, texts: Sequence[str], *, n: int = 5, seed: int = 0) -> list[list[ParaphraseLike]]:
         """Paraphrase texts, without a check of their language."""
-        return self.paraphraser.paraphrase(texts, n=n, seed=seed, check_language=False, **self.options)
+        return [
+            [*group]
+            for group in self.paraphraser.paraphrase(texts, n=n, seed=seed, check_language=False, **self.options)
+        ]
 
 
 class CombinedParaphraser:

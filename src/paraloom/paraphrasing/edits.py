@@ -190,10 +190,10 @@ def _fault_of_words(source: Sequence[str], candidate: Sequence[str]) -> str:
     if any(words & lost.keys() and words & new.keys() for words in _CHOICES):
         return FORMS
     helped = bool(_AUXILIARIES.intersection(lost) ^ _AUXILIARIES.intersection(new))
-    forms = [{_AUXILIARY_FORMS.get(word, word) for word in words if word.isalpha()} for words in (lost, new)]
-    if _other_function(*forms, {word for word in (*lost, *new) if word.endswith("'d")}):
+    gone, come = ({_AUXILIARY_FORMS.get(word, word) for word in words if word.isalpha()} for words in (lost, new))
+    if _other_function(gone, come, {word for word in (*lost, *new) if word.endswith("'d")}):
         return FORMS
-    if any(_inflected(word, other, helped) for word in forms[0] for other in forms[1]):
+    if any(_inflected(word, other, helped) for word in gone for other in come):
         return FORMS
     return MARKS if source[:1] == ('"',) != candidate[:1] else ""
 
