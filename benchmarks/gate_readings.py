@@ -138,13 +138,11 @@ def page(folder: Path, sheets: Sequence[Path], origin: Mapping[str, str]) -> Non
     for kind, of_kind in key.items():
         for number, (name, of_cell) in enumerate(of_kind["cells"].items()):
             names = of_cell["pairs"]
-            # A kind that one reader alone has read is shown with what there is.
-            read_by = [reader for reader in readers if any(one in reader for one in names)]
-            unread = sum(reader.get(one, {}).get("meaning") not in LABELS for reader in read_by for one in names)
-            if unread or len(read_by) < bool(names):
-                raise SystemExit(f"{kind}, {name}: {unread or len(names)} verdicts are missing")
-            right = [cell(reader, names) if reader in read_by else "–" for reader in readers]
-            verdicts = [reader[one] for reader in read_by for one in names]
+            unread = sum(reader.get(one, {}).get("meaning") not in LABELS for reader in readers for one in names)
+            if unread:
+                raise SystemExit(f"{kind}, {name}: {unread} verdicts are missing")
+            right = [cell(reader, names) if names else "–" for reader in readers]
+            verdicts = [reader[one] for reader in readers for one in names]
             kept_share = of_cell["kept"] / of_kind["rows"]
             precision = sum(one["meaning"] == "k" for one in verdicts) / max(1, len(verdicts))
             copies = f"{sum(one['copy'] == 'y' for one in verdicts) / len(verdicts):.0%}" if names else "–"

@@ -101,7 +101,7 @@ def count(folder: Path, sheets: list[Path]) -> tuple[list[str], list[list[str]]]
             ids = [row["id"] for row in key if (row["preset"], row["change"]) == (preset, change)]
             cells = [preset, change, share(yields[preset][change])]
             for reader in readers:
-                read = [reader[one] for one in ids if one in reader]
+                read = [reader[one] for one in ids]
                 right = [row["right"].strip() == "1" for row in read]
                 kinds = [{*map(str.strip, row["kinds"].split(","))} for row in read]
                 obeyed = [bool(of_row - {CONTRACTION}) if change == ANY else change in of_row for of_row in kinds]

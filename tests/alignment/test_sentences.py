@@ -329,6 +329,11 @@ def test_a_string_in_place_of_a_list_of_sentences_is_an_error() -> None:
         align(["Eins."], ["One."], source_translation="One.")
 
 
+def test_sentences_may_come_from_generators() -> None:
+    lists = (["One.", "Two."], ["Eins.", "Zwei."])
+    assert align(*(iter(text) for text in lists)) == align(*lists) != []
+
+
 def test_anything_but_strings_is_an_error() -> None:
     with pytest.raises(TypeError, match="expected a list of sentences, got NoneType at position 1"):
         align(["Eins.", None], ["One."])  # type: ignore[list-item]

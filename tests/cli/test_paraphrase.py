@@ -67,8 +67,9 @@ def test_lists_code_and_markup_are_no_errors_and_keep_their_marks(paraloom: Comm
     status, out, err = paraloom("paraphrase", "in.txt", "--preset", "loose", "--json", "-o", "out.jsonl")
     figures = json.loads(out)
     assert status == 0 and figures["texts"] == figures["answered"] + figures["none"] == 10, err
-    for line in (tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines():
-        row = json.loads(line)
+    rows = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert rows
+    for row in rows:
         marks = [re.findall(r"[<>(){}\[\]]|\d+", text) for text in (row["original"], row["text"])]
         assert sorted(marks[0]) == sorted(marks[1]), row
 

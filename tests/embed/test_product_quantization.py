@@ -65,11 +65,15 @@ def test_a_folder_is_as_small_as_promised_and_keeps_the_most_frequent(tmp_path) 
         (np.zeros((2, 3), np.uint8), CENTROIDS),  # Another number of groups
         (np.zeros((2, 2), np.int32), CENTROIDS),
         (np.full((2, 2), 2, np.uint8), CENTROIDS),  # No such centroid
+        (np.zeros((0, 2), np.uint8), CENTROIDS),
+        (np.zeros((2, 2), np.uint8), CENTROIDS.astype(np.float64)),
     ],
 )
 def test_damaged_codes_are_an_error(codes, centroids, tmp_path) -> None:
     from safetensors.numpy import save_file
 
+    with pytest.raises(ModelError, match="expected codes of uint8, one for each group"):
+        CodedAverage(Vocabulary("word", ["a", "b"]), codes, centroids)
     save_encoder(product_quantize(two_parts("word"), 1), tmp_path)
     save_file({"codes": codes, "centroids": centroids}, tmp_path / "word.safetensors")
     with pytest.raises(ModelError, match="expected codes of uint8, one for each group") as raised:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from paraloom.alignment.aligner_config import AlignerConfig
@@ -47,15 +47,9 @@ def align(
     config: AlignerConfig | None = None,
 ) -> list[Bead]:
     """Align two texts of sentences, n to m, by lengths, shared words, a learned lexicon, and what else is given."""
-    for text in (source, target, source_translation, target_translation):
-        if isinstance(text, str):
-            raise TypeError(f"expected a list of sentences, got the string {text[:40]!r}")
-        for position, sentence in enumerate(() if text is None else text):
-            if not isinstance(sentence, str):
-                raise TypeError(f"expected a list of sentences, got {type(sentence).__name__} at position {position}")
-    source, target = list(source), list(target)
-    source_translations = () if source_translation is None else (source_translation,)
-    target_translations = () if target_translation is None else (target_translation,)
+    source, target = _sentences(source), _sentences(target)
+    source_translations = () if source_translation is None else (_sentences(source_translation),)
+    target_translations = () if target_translation is None else (_sentences(target_translation),)
     lexicons = [] if lexicon is None else [lexicon]
     if encoder is not None:
         lexicons += encoder_lexicon(encoder, [source], [target])
@@ -63,6 +57,16 @@ def align(
             embeddings = encode_texts(encoder, source, target)
     pair = TextPair(source, target, source_translations, target_translations, embeddings)
     return align_pair(pair, config, lexicons)
+
+
+def _sentences(text: Iterable[str]) -> list[str]:
+    if isinstance(text, str):
+        raise TypeError(f"expected a list of sentences, got the string {text[:40]!r}")
+    sentences = list(text)
+    for position, sentence in enumerate(sentences):
+        if not isinstance(sentence, str):
+            raise TypeError(f"expected a list of sentences, got {type(sentence).__name__} at position {position}")
+    return sentences
 
 
 def align_pair(pair: TextPair, config: AlignerConfig | None = None, lexicons: Sequence[LexiconPair] = ()) -> list[Bead]:

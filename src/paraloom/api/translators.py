@@ -8,6 +8,7 @@ import os
 import re
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import asdict, replace
 from functools import partial
 from itertools import chain, tee
@@ -189,7 +190,7 @@ def train_translator(
         subwords_from=None if subwords_from is None else _folder(subwords_from),
         **config,
     )
-    if training.device != "cpu":
+    with suppress(ModuleNotFoundError):  # said by the stage
         load_object("paraloom.mt.trainer:find_devices")(training)
     return run_stages([*stages, training], str(output), seed=seed)
 

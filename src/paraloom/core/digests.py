@@ -48,9 +48,9 @@ def path_digest(path: Path) -> str:
     if path.is_dir():
         return folder_digest(path)
     facts = path.stat()
-    return _unchanged_digest(path.absolute(), facts.st_size, facts.st_mtime_ns)
+    return _unchanged_digest(path.absolute(), facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns, facts.st_ino)
 
 
 @lru_cache(maxsize=256)
-def _unchanged_digest(path: Path, size: int, changed: int) -> str:
+def _unchanged_digest(path: Path, *facts: int) -> str:
     return file_digest(path)

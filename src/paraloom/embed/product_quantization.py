@@ -33,8 +33,10 @@ _FIRST_RANK = 1000
 class CodedAverage(Average):
     """An average of `vocabulary`, whose row i is `centroids[j, codes[i, j]]` for each group j, one after the other."""
 
-    def __init__(self, vocabulary: Vocabulary, codes: Codes, centroids: Centroids) -> None:
-        _check_codes(codes, centroids)
+    def __init__(
+        self, vocabulary: Vocabulary, codes: Codes, centroids: Centroids, dimension: int | None = None
+    ) -> None:
+        _check_codes(codes, centroids, dimension)
         rows = centroids[np.arange(codes.shape[1]), codes].astype(np.float32)
         super().__init__(vocabulary, rows.reshape(len(codes), -1))
         self._codes, self._centroids = codes, centroids
@@ -44,12 +46,14 @@ class CodedAverage(Average):
         return {"codes": self._codes, "centroids": self._centroids}
 
 
-def _check_codes(codes: Codes, centroids: Centroids) -> None:
-    shapes_agree = codes.ndim == 2 and centroids.ndim == 3 and codes.shape[1] == len(centroids)
-    if not shapes_agree or codes.dtype != np.uint8 or codes.max(initial=0) >= centroids.shape[1]:
+def _check_codes(codes: Codes, centroids: Centroids, dimension: int | None) -> None:
+    agree = codes.ndim == 2 and centroids.ndim == 3 and codes.shape[1] == len(centroids)
+    agree = agree and dimension in (None, len(centroids) * centroids.shape[2])
+    agree = agree and (codes.dtype, centroids.dtype) == (np.uint8, np.float16)
+    if not agree or not codes.size or codes.max() >= centroids.shape[1]:
         raise ModelError(
-            f"expected codes of uint8, one for each group of centroids, got {codes.dtype} of shape {codes.shape} "
-            f"for centroids of shape {centroids.shape}"
+            f"expected codes of uint8, one for each group of centroids of float16, got {codes.dtype} of shape "
+            f"{codes.shape} for centroids of {centroids.dtype} of shape {centroids.shape}"
         )
 
 

@@ -137,7 +137,7 @@ def _read_part(folder: Path, name: str, dimension: int) -> Part:
             _check_nibbles(tensors["nibbles"], dimension, weights)
             part = Average(vocabulary, unpack_nibbles(tensors["nibbles"], dimension), tensors["scales"], bits=4)
         elif "codes" in tensors:
-            part = _coded_average(vocabulary, tensors["codes"], tensors["centroids"])
+            part = _coded_average(vocabulary, tensors["codes"], tensors["centroids"], dimension)
         else:
             part = Average(vocabulary, tensors["table"], tensors.get("scales"))
     except ModelError as error:

@@ -37,7 +37,9 @@ _has_breaks_in_quotes = late("paraloom.io.quoting:has_breaks_in_quotes")
 _DOUBLED = re.compile(r'"(?:[^"]|"")*""(?:[^"]|"")*"')
 _ENCLOSED = re.compile(r'"[^"]*"')
 _NAME = re.compile(r"[\w ()/-]{1,30}")
-_MARKUP = re.compile(rb"\A\s*(<\?xml|<!doctype|<html|WEBVTT)|^[\d:]+[,.]\d+ --> [\d:]+", re.IGNORECASE | re.MULTILINE)
+_MARKUP = re.compile(
+    rb"\A\s*(<\?xml|<!doctype|<html[^>]*>\s*(<|\Z)|WEBVTT)|^[\d:]+:\d\d[,.]\d{3} --> \d", re.IGNORECASE | re.MULTILINE
+)
 _ENDS = tuple(".?!:…。？！»”\"'")
 
 
@@ -115,8 +117,8 @@ def check_lines(path: Path) -> None:
         raise ConfigError(
             "a document, whose marks and times would be taken for text",
             file=path,
-            remedy=f"Name an output of the same kind, such as out{without_compression(path).suffix}; .md, .html, .srt "
-            "and .vtt are read as documents.",
+            remedy="Commands that write documents read .md, .html, .srt and .vtt, if the output has the same suffix; "
+            "others take a file of lines, such as .txt.",
         )
     names = columns_of_file(path)
     if len(names) > 1 or (names and without_compression(path).suffix == ".jsonl"):
