@@ -104,7 +104,7 @@ def test_what_was_repaired_still_writes(text: str, output: str) -> None:
         ("He was beside himself.", "He was next to himself."),
         ("They get hotels for free.", "They become hotels for free."),
         ("He speaks, or will speak with an accent.", "He speaks, or will speak to an accent."),
-        ("Several of these books are new.", "A number of of these books are new."),
+        ("Several of these stories are new.", "A number of of these stories are new."),
         ("There were no more than 20 people.", "There were no over 20 people."),
         ("They sailed around the world.", "They sailed across the world."),
         # habits and rules are no scenes
