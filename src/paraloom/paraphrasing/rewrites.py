@@ -18,24 +18,35 @@ _FINITE = (
     r"|\w+n't|\w+ed|it's|[a-z]+'ll"
 )
 _JOINED = "and|but|or|so|that|which|who|what|how|because|if|when|while|since|though"
-_SIMPLE = rf'(?:(?!\b(?:{_JOINED})\b)[^,;:.?!"()])'
-_BEFORE = "after|although|as soon as|because|before|if|once|since|though|unless|until|when|whenever|while"
+_SIMPLE = rf'(?:(?!\b(?:{_JOINED})\b| -)[^,;:.?!"()–—])'
+_BEFORE = "after|although|as soon as|because|before|if|once|since|though|unless|until|when|whenever"
 _BEHIND = "although|as soon as|because|if|unless|when|whenever|while"
-_OPINION = "ask|know|reason|said|says|see|seen|tell|think|wonder"
+_REPORT = (
+    r"ask\w*|announced?|believ\w+|decid\w+|expect\w*|hop(?:e|es|ed)|intend\w*|kn[eo]w|knows|plan\w*|promis\w+|sa(?:id|y|ys)"
+    r"|t(?:ell|old)|think|thinks|thought|want\w*"
+)
+_BOUND = (
+    rf"{_REPORT}|as|care|check|doubt|especially|even|except|find|forget|happens|hate|just|like|love|mainly|matter|mind"
+    r"|not|only|reason|remember|see|seen|sure|than|time|day|moment|understand|wonder\w*|\w+n't"
+)
 _LEADING = re.compile(
     rf"((?:(?:{_BEFORE})|(?:after|at|before|during|in|on) (?=[^,]*\d|(?-i:[A-Z])))\b{_SIMPLE}{{4,80}}), "
-    rf"((?:then )?(?=.*\b(?:{_FINITE})\b){_SIMPLE}{{6,100}})([.!]?)",
+    rf"((?:then )?(?!.*\b(?:{_REPORT})\b)(?=.*\b(?:{_FINITE})\b){_SIMPLE}{{6,100}})([.!]?)",
     re.IGNORECASE,
 )
 _TRAILING = re.compile(
-    rf"((?!.*\b(?:{_OPINION})\b)(?:{_WORDS}|i|i'm|i'll)\b{_SIMPLE}{{10,100}}?)"
-    r"(?<! is)(?<! was)(?<! would)(?<! will)(?<! can)(?<!not)(?<! does)(?<! did),? "
+    rf"((?!.*\b(?:{_BOUND})\b)(?:{_WORDS}|i|i'm|i'll)\b{_SIMPLE}{{10,100}}?)"
+    r"(?<! is)(?<! was)(?<! would)(?<! will)(?<! can)(?<! does)(?<! did),? "
     rf"((?:{_BEHIND}) (?:{_WORDS}|i|i'm|i'll)\b{_SIMPLE}{{4,100}})([.!])",
     re.IGNORECASE,
 )
 """What moves: a clause, or a place or time with a name or number, before a comma; a clause at the end."""
-_SMALL = re.compile(rf"{_WORDS}|{_BEFORE}|at|during|in|on", re.IGNORECASE)
+_SMALL = re.compile(rf"(?:{_WORDS}|{_BEFORE}|at|during|in|on)\b", re.IGNORECASE)
 """What has a capital only where it begins a sentence."""
+_PRONOUN = re.compile(r"\b(?:he|she|it|they|him|her|them|his|its|their)\b", re.IGNORECASE)
+_PLACE = re.compile(r"(?:at|during|in|on)\b", re.IGNORECASE)
+_NAME = re.compile(r"(?<=[a-z0-9,] )(?!I\b)[A-Z][\w'-]*")
+_ARTICLE = re.compile(r"\b(?:a [aeio]|an [^aeio\W])\w+", re.IGNORECASE)
 
 
 class Rewrite(NamedTuple):
@@ -63,15 +74,21 @@ def read_rules(path: Path) -> list[Rule]:
         try:
             pattern, template = line.split("\t")
             if re.fullmatch(r"\{[A-Z]+\}", pattern):
-                classes[pattern] = f"(?:{template})"
+                classes[pattern] = f"(?:{_filled(template, classes)})"
                 continue
-            for name, words in classes.items():
-                pattern = pattern.replace(name, words)
+            pattern = _filled(pattern, classes)
             end = "" if re.search(r" (?:\(\?[=!].*)?$", pattern) else r"(?![\w'-])"
-            rules.append(Rule(re.compile(rf"(?<![\w'-]){pattern}{end}", re.IGNORECASE), template))
+            rules.append(Rule(re.compile(rf"(?<![\w'#@-]){pattern}{end}", re.IGNORECASE), template))
         except (ValueError, re.error) as error:
             raise DataError(f"not a rule: {error}", file=path, row=number) from None
     return rules
+
+
+def _filled(pattern: str, classes: dict[str, str]) -> str:
+    """A pattern with the words of the classes that it names."""
+    for name, words in classes.items():
+        pattern = pattern.replace(name, words)
+    return pattern
 
 
 @lru_cache(maxsize=1)
@@ -81,9 +98,15 @@ def bundled_rules() -> list[Rule]:
 
 
 def rewrites(text: str, rules: Sequence[Rule] | None = None) -> list[Rewrite]:
-    """What each rule makes of a sentence where it applies first, equal ones once."""
+    """What each rule makes of a sentence where it applies first, equal ones once; names stay, and "a" and "an" fit."""
     written = {one.text: one for one in _rewritten(text, bundled_rules() if rules is None else rules)}
-    return [one for one in written.values() if one.text != text]
+    return [one for one in written.values() if one.text != text and not _is_odd(text, one.text)]
+
+
+def _is_odd(text: str, new: str) -> bool:
+    """Whether a word with a capital within a sentence is lost, or an article does not fit."""
+    names, articles = ({*map(str.lower, _NAME.findall(text))}, {*_ARTICLE.findall(new)} - {*_ARTICLE.findall(text)})
+    return bool(articles or names - {*re.findall(r"[\w'-]+", new.lower())})
 
 
 def _rewritten(text: str, rules: Sequence[Rule]) -> Iterator[Rewrite]:
@@ -93,8 +116,11 @@ def _rewritten(text: str, rules: Sequence[Rule]) -> Iterator[Rewrite]:
             yield Rewrite(text[: match.start()] + new + text[match.end() :], pattern.pattern)
     for name, pattern, comma in (("clause to the end", _LEADING, ""), ("clause to the front", _TRAILING, ",")):
         if match := pattern.fullmatch(text):
-            first, second, end = match.groups()
-            first = first[:1].lower() + first[1:] if _SMALL.fullmatch(first.split()[0]) else first
+            first, second, end = map(str.strip, match.groups())
+            main, moved = (first, second) if comma else (second, first)
+            if {*_PRONOUN.findall(main.lower())} - {*_PRONOUN.findall(moved.lower())} and not _PLACE.match(moved):
+                continue  # a pronoun would stand before the name that it is for, or behind another one
+            first = first[:1].lower() + first[1:] if _SMALL.match(first) else first
             yield Rewrite(f"{_begun(second.removeprefix('then '), text)}{comma} {first}{end}", name)
 
 
