@@ -133,10 +133,7 @@ def topic_unit_vectors(source: Documents, target: Documents, lexicons: Lexicons,
     """Unit vectors whose product is the cosine of the topic distributions of two documents.
 
     Both sides are compared in the target's language; in the source's, if only the target has translations. A document
-    without words, or whose words distinguish no topics, has a vector of 0.
-
-    Reference:
-        PARK17 §3.
+    without words, or whose words distinguish no topics, has a vector of 0. See PARK17 §3.
     """
     if source.translations is None and target.translations is not None:
         sides = [source.words, target.translations]

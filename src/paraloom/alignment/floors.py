@@ -61,11 +61,8 @@ def find_floor(observed: Floats, decoys: Floats) -> float | None:
     many as it takes to explain the chosen pairs below the median of the decoys, where right ones are rare. With n(t)
     pairs of a certainty of t or more, W wrong ones in all and a share d(t) of the decoys there, n(t) − W d(t) of the
     pairs are expected to be right.  Above high floors there are few decoys, and what is expected there is uncertain;
-    that a floor loses right pairs is not.
-
-    Reference:
-        Storey 2002, A Direct Approach to False Discovery Rates (the number of wrong ones); Elias and Gygi 2007,
-        Target-Decoy Search Strategy (decoys).
+    that a floor loses right pairs is not. See Storey 2002, A Direct Approach to False Discovery Rates (the number of
+    wrong ones); Elias and Gygi 2007, Target-Decoy Search Strategy (decoys).
     """
     if len(decoys) < _MIN_WRONG or not len(observed):
         return None

@@ -174,10 +174,7 @@ def entropy(counts: npt.NDArray[np.integer]) -> Estimate:
     """Estimate Shannon entropy in nats, with its interval; 0 where there is one kind of thing.
 
     The plug-in estimate -Σ p ln p. It is too low where most kinds were seen once or never, so compare samples of equal
-    size.
-
-    Reference:
-        Basharin 1959 (the variance is that of -ln p over the observations).
+    size. See Basharin 1959 (the variance is that of -ln p over the observations).
     """
     seen = np.asarray(counts, np.float64).ravel()
     seen = seen[seen > 0]

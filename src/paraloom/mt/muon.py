@@ -19,10 +19,8 @@ COEFFICIENTS = (3.4445, -4.7750, 2.0315)
 def orthogonalize(matrices: Tensor, steps: int = 5) -> Tensor:
     """Replace the singular values of each matrix by numbers near 1 and keep its singular vectors.
 
-    A Newton-Schulz iteration, which consists of matrix products alone and computes in the precision of its input.
-
-    Reference:
-        Jordan et al. 2024, "Muon: An optimizer for hidden layers in neural networks".
+    A Newton-Schulz iteration, which consists of matrix products alone and computes in the precision of its input. See
+    Jordan et al. 2024, "Muon: An optimizer for hidden layers in neural networks".
     """
     a, b, c = COEFFICIENTS
     tall = matrices.shape[1] > matrices.shape[2]

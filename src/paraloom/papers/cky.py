@@ -31,8 +31,7 @@ def fill(
 ) -> None:
     """Fill the chart of a sentence of n words; words i to j, both included, have the cell `cell(i, j, n)`.
 
-    Reference:
-        Younger 1967, "Recognition and parsing of context-free languages in time n³".
+    Younger 1967, "Recognition and parsing of context-free languages in time n³".
     """
     n = len(first_tag) - 1
     for i in range(n):

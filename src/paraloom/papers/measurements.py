@@ -24,8 +24,7 @@ SystemNames: TypeAlias = str | Sequence[str]
 class Measurements:
     """Pearson's r × 100 of systems, each trained with one seed or several, on tasks and on samples of their pairs.
 
-    Reference:
-        Efron 1979, Bootstrap Methods: Another Look at the Jackknife; Welch 1947 (for the seeds).
+    Efron 1979, Bootstrap Methods: Another Look at the Jackknife; Welch 1947 (for the seeds).
     """
 
     def __init__(

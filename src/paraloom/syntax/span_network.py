@@ -31,11 +31,9 @@ class SpanNetwork:
     """Scores tags and labels.
 
     Words are the sum of their parts (a trained vector, the mean of those of the affixes, a projection of the given
-    vector), read by two bidirectional layers. A span is the difference of the projected states at its two ends.
-
-    Reference:
-        Stern, Andreas and Klein 2017, "A minimal span-based neural constituency parser"; spans are classified one by
-        one, as in Teng and Zhang 2018, "Two local models for neural constituent parsing".
+    vector), read by two bidirectional layers. A span is the difference of the projected states at its two ends. See
+    Stern, Andreas and Klein 2017, "A minimal span-based neural constituency parser"; spans are classified one by one,
+    as in Teng and Zhang 2018, "Two local models for neural constituent parsing".
     """
 
     # float32 by name, as `SpanModule` trains them, and `given`, int8 `(V, d)`.

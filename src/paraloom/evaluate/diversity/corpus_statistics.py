@@ -37,10 +37,8 @@ class TextStatistics(Sums):
     def figures(self) -> dict[str, Estimate]:
         """Length (words per sentence), vocabulary (different words) and entropies (nats), with 95 % intervals.
 
-        The vocabulary has no interval: it grows with the sample, so compare samples of equal size.
-
-        Reference:
-            W17 Table 9 and PNMT Table 1 for the entropies of unigrams, trigrams and parses.
+        The vocabulary has no interval: it grows with the sample, so compare samples of equal size. See W17 Table 9 and
+        PNMT Table 1 for the entropies of unigrams, trigrams and parses.
         """
         figures = {
             "length": self.length.estimate(),

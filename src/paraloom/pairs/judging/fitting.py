@@ -110,10 +110,8 @@ def fit_judge(
 
     Every twentieth pair, by its first side, is set aside: it calibrates the probabilities, and the area under the ROC
     curve is measured on it. The weights of a judge that is trained further are the mean of those before and after,
-    which loses less of what it knew.
-
-    Reference:
-        Wortsman et al. 2022 (robust fine-tuning), Section 3, for the mean of the weights.
+    which loses less of what it knew. See Wortsman et al. 2022 (robust fine-tuning), Section 3, for the mean of the
+    weights.
     """
     import torch
     from tokenizers import Tokenizer

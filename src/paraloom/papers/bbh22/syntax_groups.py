@@ -34,10 +34,8 @@ def choose_groups(counts: Counter[str], k: int = 3, min_rows: int = 0) -> list[S
     """Choose the k largest groups.
 
     Productions are taken by frequency (equally frequent ones in alphabetical order). Each begins a group; while that
-    has fewer than `min_rows` rows, the next production joins it.
-
-    Reference:
-        BBH22 §2.1. Its footnote 2 joins the fourth production to the third, which is too small to fine-tune on.
+    has fewer than `min_rows` rows, the next production joins it. See BBH22 §2.1. Its footnote 2 joins the fourth
+    production to the third, which is too small to fine-tune on.
     """
     if k < 1 or min_rows < 0:
         raise ConfigError(f"expected 1 or more groups of 0 or more rows, got {k} groups of {min_rows}")

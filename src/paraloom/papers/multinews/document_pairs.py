@@ -38,10 +38,8 @@ def all_scores(source: Documents, target: Documents) -> Iterator[MultiNewsScores
     """The scores of all pairs, a block of source documents at a time.
 
     Numbers of words are compared as they are, although one language may need more of them.  Named entities are
-    recognized by their spelling (`document_features.entities`), and match if they are spelled the same.
-
-    Reference:
-        Afli, Lohar and Way 2017 (MultiNews), equations 1 to 4.
+    recognized by their spelling (`document_features.entities`), and match if they are spelled the same. See Afli, Lohar
+    and Way 2017 (MultiNews), equations 1 to 4.
     """
     from scipy import sparse
 

@@ -136,10 +136,7 @@ def align_by_cosine(
     """Find the beads with the highest sum of λ1 log2 P(δ | match) + λ2 + λ3 cos(sources, targets).
 
     A baseline: `sentences.align` is more accurate.  An unaligned sentence has no cosine, and the δ of a sentence of
-    mean length.
-
-    Reference:
-        Park, Dugast, Hong, Shin and Cha 2017 (PARK17), §4.2.
+    mean length. See Park, Dugast, Hong, Shin and Cha 2017 (PARK17), §4.2.
     """
     source, target = pair.source, pair.target
     if not source or not target:

@@ -29,9 +29,8 @@ class NgramTable(NamedTuple):
 def train_ngrams(sentences: Sequence[Sequence[int]], begin: int, end: int) -> NgramTable:
     """Train a trigram model.
 
-    Reference:
-        Chen and Goodman 1999, "An empirical study of smoothing techniques for language modeling", §3: interpolated
-        Kneser–Ney with one discount.
+    Chen and Goodman 1999, "An empirical study of smoothing techniques for language modeling", §3: interpolated
+    Kneser–Ney with one discount.
     """
     padded = [np.array([begin, begin, *words, end], np.int64) for words in sentences]
     trigrams = np.concatenate([np.lib.stride_tricks.sliding_window_view(words, 3) for words in padded])

@@ -103,6 +103,8 @@ def measure_exemplars(
 ) -> ExemplarResult:
     """Paraphrase sentences with the syntax of exemplars, and compare what comes out with references and exemplars.
 
+    Kumar et al. 2020 (SGCP); Sun et al. 2021 (AESOP).
+
     Args:
         paraphraser: english, or a folder of `train paraphraser`.
         pairs: Held-out pairs from `parse`, or a set of `paraloom research exemplars`.
@@ -114,9 +116,6 @@ def measure_exemplars(
         height: Levels of the exemplar's tree that are forced.
         language: Language of the pairs, for its function words.
         seed: Seed of every random choice.
-
-    Reference:
-        Kumar et al. 2020 (SGCP); Sun et al. 2021 (AESOP).
     """
     check_rows(rows)
     if min(heights, default=-1) < 0:

@@ -18,8 +18,7 @@ LAYERS = 2
 class ParaphraseGenerator(CopyNetwork):
     """A bidirectional LSTM reads the sentence, an LSTM the parse; a `CopyDecoder` of two layers writes.
 
-    Reference:
-        Iyyer et al. 2018, §3.1, and its released code (`SCPN`).
+    Iyyer et al. 2018, §3.1, and its released code (`SCPN`).
     """
 
     kind: ClassVar[str] = "paraphrase-generator"

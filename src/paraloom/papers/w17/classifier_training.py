@@ -76,8 +76,7 @@ def train_classifier(
 ) -> dict[str, Any]:
     """Train a classifier on back-translated pairs, and save the epoch that is best on the development references.
 
-    Reference:
-        Wieting, Mallinson, Gimpel 2017 (W17), §5.6.1.
+    Wieting, Mallinson, Gimpel 2017 (W17), §5.6.1.
     """
     import torch
 

@@ -68,10 +68,7 @@ def compare_candidates(
 ) -> list[dict[str, Any]]:
     """Train an encoder on each candidate and on random pairs; the rows have the best on the development tasks first.
 
-    If stopped, the same call resumes.
-
-    Reference:
-        Wieting et al. (2017), §5.
+    If stopped, the same call resumes. See Wieting et al. (2017), §5.
     """
     result = run_in(folder, tuning_stages(tuning), name="tune", seed=seed, engine=engine)
     figures: dict[str, list[float]] = {}
