@@ -127,14 +127,7 @@ def advance(
 
 @kernel(inline="always")
 def _reach_gap(
-    gap: tuple[float, float],
-    here: int,
-    w: int,
-    line: int,
-    column: int,
-    row: int,
-    code: int,
-    reached: Reached,
+    gap: tuple[float, float], here: int, w: int, line: int, column: int, row: int, code: int, reached: Reached
 ) -> None:
     """Leave one sentence unaligned, by the gain from either state."""
     best = reached.best

@@ -344,12 +344,7 @@ def similarity_of_lines(encoder: EncoderLike | str | Path, first: str | Path, se
 
 
 def export_encoder(
-    encoder: str | Path,
-    output: str | Path,
-    *,
-    onnx: bool = False,
-    int8: bool = False,
-    megabytes: float | None = None,
+    encoder: str | Path, output: str | Path, *, onnx: bool = False, int8: bool = False, megabytes: float | None = None
 ) -> str:
     """Export an encoder as a folder for sentence-transformers, or as an ONNX graph, with the same vectors.
 

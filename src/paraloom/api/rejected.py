@@ -67,10 +67,7 @@ def rejected_rows(definition: Definition, result: RunResult) -> Iterator[dict[st
 
 
 def report_rejected(
-    definition: Definition,
-    result: RunResult,
-    output: str | Path | None = None,
-    unread: Iterable[dict[str, Any]] = (),
+    definition: Definition, result: RunResult, output: str | Path | None = None, unread: Iterable[dict[str, Any]] = ()
 ) -> None:
     """Write the rejected rows beside the output, and warn with the first of them; nothing if there are none."""
     _write_rejected(chain(unread, rejected_rows(definition, result)), output)

@@ -98,13 +98,7 @@ def token_pairs(pairs: JudgedPairs, tokenizer: Tokenizer, max_tokens: int) -> To
 
 
 def fit_judge(
-    pairs: JudgedPairs,
-    base: Base,
-    config: JudgeConfig,
-    folder: Path,
-    *,
-    layers: int = 3,
-    teacher_layers: int = 0,
+    pairs: JudgedPairs, base: Base, config: JudgeConfig, folder: Path, *, layers: int = 3, teacher_layers: int = 0
 ) -> dict[str, float]:
     """Train a judge and write its folder; with `teacher_layers`, a larger one first, whose values teach it, too.
 

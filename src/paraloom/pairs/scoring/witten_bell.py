@@ -52,11 +52,7 @@ class WittenBellModel:
     def signature(self) -> str:
         """Units, order, number of n-grams, and the digest of the file."""
         return signature(
-            "witten-bell",
-            units=self.units,
-            order=self.order,
-            ngrams=len(self.ngrams),
-            digest=self.digest or "none",
+            "witten-bell", units=self.units, order=self.order, ngrams=len(self.ngrams), digest=self.digest or "none"
         )
 
     def logprobs(self, texts: Texts, *, ended: bool = True) -> Floats:
