@@ -31,11 +31,7 @@ def certainties(pairs: CandidatePairs, scores: Floats, chosen: Ints, sizes: tupl
 def decoy_certainties(
     pairs: CandidatePairs, scores: Floats, chosen: Ints, sizes: tuple[int, int], method: str
 ) -> Floats:
-    """The certainty of pairs that are known to be wrong, because the counterpart of a page is hidden.
-
-    A part of the targets that are in a pair is hidden, and a part of the sources of other pairs. Documents that lose
-    their counterpart so are paired again, as those are that never had one.
-    """
+    """The certainty of pairs that are surely wrong: of documents paired again after their counterpart was hidden."""
     ahead = chosen[margins(pairs, scores, chosen, sizes) > 0]
     parts = np.arange(len(ahead)) % _PARTS
     decoys = [np.empty(0)]

@@ -79,11 +79,7 @@ def advance(
     targets: int,
     reached: Reached,
 ) -> None:
-    """Propagate the best scores of rows first, first + 1, … to the rows that their beads reach.
-
-    A boundary has two states: state 1 after a sentence without a counterpart, from which one more of them costs
-    its gap extension, and state 0 otherwise, from which it costs its prior.
-    """
+    """Propagate best scores of rows to those their beads reach; state 1 is after an unaligned sentence, 0 otherwise."""
     best = reached.best
     max_size = scores.shape[1]
     width = scores.shape[3]

@@ -74,10 +74,7 @@ def report_rejected(
 
 
 class RejectedLines:
-    """Lines of text files that are not UTF-8: rejected, or an error that names the option.
-
-    A rejected line is read as an empty one, so that all others keep their row.
-    """
+    """Lines that are not UTF-8: an error that names the option, or rejected and read as empty, to keep row numbers."""
 
     def __init__(self, on_error: OnError) -> None:
         self.on_error = on_error

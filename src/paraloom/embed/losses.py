@@ -36,11 +36,7 @@ class Loss(NamedTuple):
 
 
 def margin_loss(vectors: Float32s, triples: Triples, margin: float, pairs: int) -> Loss:
-    """Σ max(0, margin − cos(anchor, positive) + cos(anchor, negative)) / pairs, and its gradient.
-
-    A zero vector has cosine 0 with every vector, and no gradient. See Wieting & Gimpel 2018 (PNMT) §4.1; Wieting et al.
-    2017 (W17) §4.2.
-    """
+    """Σ max(0, margin − cos(anchor, positive) + cos(anchor, negative)) / pairs and gradient (PNMT §4.1, W17 §4.2)."""
     gradient, active = np.zeros_like(vectors), np.zeros(len(vectors), np.bool_)
     value, violations = loss_kernels.margin(
         vectors, *triples, np.float32(margin), np.float32(1 / pairs), gradient, active

@@ -77,10 +77,7 @@ def check_mining(
 def bitext_neighbors(
     source: StoredVectors, target: StoredVectors, *, k: int = NEIGHBORS, index: Index = "auto"
 ) -> Neighbors:
-    """Find the k nearest vectors of the other side for all vectors: exactly, or by a graph.
-
-    Malkov and Yashunin 2018, "Efficient and robust approximate nearest neighbor search using HNSW graphs".
-    """
+    """The k nearest vectors of the other side for all vectors: exactly, or by HNSW (Malkov and Yashunin 2018)."""
     check_mining(k=k, index=index)
     check_vectors(source)
     check_vectors(target)

@@ -73,11 +73,7 @@ def sample_ranges(
 
 
 def write_rating_sheet(samples: Sequence[RangeSample], sheet: Path, *, seed: int = 1) -> Path:
-    """Write a sheet of pairs in random order for a rater to label, and a key that says what each pair is.
-
-    The sheet (tab-separated) shows neither score nor range, so that they cannot influence the rater. Give each rater a
-    copy of the sheet, and keep the key.
-    """
+    """Write a sheet of pairs in random order, without scores, for raters to label, and a key that they do not see."""
     rows = [(sample, row) for sample in samples for row in sample.rows]
     order = generator(seed).permutation(len(rows))
     facts: list[Sequence[object]] = []

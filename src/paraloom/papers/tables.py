@@ -193,10 +193,7 @@ def reproduced(
     paper: PaperTable | None = None,
     **about: Any,
 ) -> ReproducedTable:
-    """Our rows of a published table; a condition has a name, the paper's, and where they differ ours, and why.
-
-    Those of `published.toml` follow those that are given.
-    """
+    """Our rows of a published table; conditions (name, theirs, ours, why) come before those of `published.toml`."""
     paper = paper or PAPERS[name]
     listed = [
         ExperimentCondition(*(one if len(one) > 2 else (*one, one[1]))) for one in (*conditions, *paper.conditions)

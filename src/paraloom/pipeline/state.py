@@ -82,10 +82,7 @@ class State:
 def state_of(
     step: Step, pipeline: Definition, folder: Path, outputs: Mapping[str, Output], remote: RemoteRun | None = None
 ) -> State | str:
-    """The state of a step in its folder, or the name of a stage that it needs and that is not in `outputs`.
-
-    The manifest is that of the storage where `remote` is given, of which `folder` is the local copy.
-    """
+    """The state of a step, by the manifest of the storage if `remote`; or a needed stage that `outputs` lacks."""
     references = {**step.references, **({"": step.source} if step.source is not None else {})}
     resolved: dict[str, Output] = {}
     for name, reference in references.items():

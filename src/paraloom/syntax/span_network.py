@@ -135,11 +135,7 @@ def _cut(weight: Matrix) -> Matrix:
 
 
 class _Layer(NamedTuple):
-    """An LSTM of h numbers in both directions: from its inputs to `(2 * 4 h)` numbers, and from its states likewise.
-
-    Those of a direction are the gates of the input, of the memory and of the output, at half their scale, and the new
-    values.
-    """
+    """A bidirectional LSTM: from inputs and from states to `(2 * 4 h)`, three gates at half scale and new values."""
 
     inputs: _Linear
     recurrent: Matrix

@@ -15,10 +15,7 @@ FILE = "groups.json"
 
 @dataclass(frozen=True)
 class SyntaxGroup:
-    """Sentences with one root production, or with several if one alone has too few.
-
-    Groups are numbered from 1 by the frequency of their most frequent production; `productions` has the rows of each.
-    """
+    """Sentences with the same root production, or several rare ones; groups are numbered from 1 by frequency."""
 
     group: int
     productions: dict[str, int]

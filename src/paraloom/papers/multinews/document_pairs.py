@@ -62,10 +62,7 @@ def all_scores(source: Documents, target: Documents) -> Iterator[MultiNewsScores
 
 
 def pair_by_scores(source: Documents, target: Documents, pictures: float = 0.0) -> list[DocumentPair]:
-    """The best target of each source document, of all targets, by MultiNews' score.
-
-    A target may be the best of several sources; of equal targets the first is taken.
-    """
+    """The best target of each source document by MultiNews' score, the first of equals; sources may share one."""
     if not len(target):
         return []
     images = image_vectors(source, target) if pictures else None

@@ -37,10 +37,7 @@ _CONSTANT_SHARES = (0.0, 0.05, 0.1, 0.15, 0.22, 0.3, 0.4, 0.5, 0.6)
 
 
 class Park17Weights(NamedTuple):
-    """The weights λ of the formula; the defaults are PARK17's.
-
-    Only their ratios matter for which beads are best.
-    """
+    """The weights λ of the formula, by default PARK17's; only their ratios matter for which beads are best."""
 
     length: float = LENGTH
     constant: float = CONSTANT

@@ -205,11 +205,7 @@ def selftrain(
     workers: int | None = None,
     report: Callable[[str], None] = lambda text: None,
 ) -> list[Table]:
-    """Run a self-training loop in a folder, round by round; if stopped, the same call resumes.
-
-    It ends after the last round, or when the development BLEU has not improved for `patience` rounds. See Park et al.
-    (2017).
-    """
+    """Run a self-training loop (Park et al. 2017) in a folder, round by round; if stopped, the same call resumes."""
     folder = Path(folder)
     name, seed, config = read_loop(path)
     figures: list[Table] = []

@@ -12,10 +12,7 @@ SMALLEST = 1e-20
 
 
 def bilinear_attention(query: Tensor, weight: Tensor, keys: Tensor, mask: Tensor) -> Tensor:
-    """Attention weights softmax(q W K).
-
-    Luong et al. 2015, "Effective approaches to attention-based neural machine translation", eq. 8 ("general").
-    """
+    """Attention weights softmax(q W K), "general" in Luong et al. 2015, eq. 8."""
     single = query.dim() == 2
     projected = (query[:, None] if single else query) @ weight
     scores = projected @ keys.transpose(1, 2)

@@ -34,10 +34,7 @@ def find_exemplars(
     seed: int = 1,
     **config: Any,
 ) -> list[ExemplarPair]:
-    """Find exemplars for pairs: sentences about something else with nearly the syntax of the paraphrase.
-
-    The files are read twice at most, in batches; what is kept depends on `rows`, not on their length.
-    """
+    """Find sentences with the syntax of pairs' paraphrases but other content, streaming the files at most twice."""
     check_rows(rows)
     drawn = draw_pairs(chain.from_iterable(read_parsed(pairs)), _OVERSAMPLING * rows, seed)
     finder = ExemplarFinder(drawn, ExemplarConfig(**config), language=language, seed=seed)
