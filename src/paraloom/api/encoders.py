@@ -208,7 +208,7 @@ def distill_encoder(
     corpora: list[Ref] = []
     files: list[Path] = []
     for number, source in enumerate(map(str, as_list(texts)), start=1):
-        if _is_lines(source):
+        if Path(source).is_file() and without_compression(source).suffix in (".txt", ".en", ""):
             files.append(Path(source).absolute())
             continue
         reading, reference = input_stages(source, name=f"text-{number}", on_error=on_error)
@@ -428,10 +428,6 @@ def _export_transformer(folder: Path, output: Path, *, onnx: bool, int8: bool) -
         raise MissingExtraError.for_verb("export --onnx", "onnx") from None
     export_transformer_onnx(load_transformer(folder), output)
     return str(output / FILE)
-
-
-def _is_lines(source: str) -> bool:
-    return Path(source).is_file() and without_compression(source).suffix in (".txt", ".en", "")
 
 
 def _to_parquet(model: EncoderLike, chunks: Iterable[list[str]], output: Path) -> int:

@@ -164,14 +164,10 @@ def _general(name: str) -> str | None:
     return f"General options ({', '.join(flags)}): `paraloom {name} --help-all`" if flags else None
 
 
-def _choice(values: list[str]) -> Any:
-    return Enum("Choice", {value: value for value in values})  # type: ignore[misc]
-
-
 def _parameter(one: dict[str, Any]) -> inspect.Parameter:
     kind: Any = _KINDS.get(one.get("kind", "text"))
     if kind is None:
-        kind = _choice(one["choices"])
+        kind = Enum("Choice", {value: value for value in one["choices"]})  # type: ignore[misc]
     required, default = one.get("default") == "required", one.get("default")
     settings = {
         "help": one.get("help"),

@@ -103,7 +103,7 @@ def summarize_ratings(sheets: Sequence[Path], key: Path) -> dict[str, Any]:
     labels = [_read_labels(sheet, facts) for sheet in sheets]
     rows = []
     spans = dict.fromkeys(row["range"] for row in facts.values())
-    for span in sorted(spans, key=lambda span: _lower_bound(span, key)):
+    for span in sorted(spans, key=lambda span: _key_number(span.strip("(]").split(",")[0], float, key)):
         numbers = [number for number, row in facts.items() if row["range"] == span]
         overlaps = [_key_number(text, float, key) for number in numbers if (text := facts[number]["trigram_overlap"])]
         row = {
@@ -166,7 +166,3 @@ def _key_number(text: str, kind: type[Number], key: Path) -> Number:
             file=key,
             remedy="Give the key as `paraloom research judge sample` wrote it.",
         ) from None
-
-
-def _lower_bound(span: str, key: Path) -> float:
-    return _key_number(span.strip("(]").split(",")[0], float, key)

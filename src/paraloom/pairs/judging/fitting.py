@@ -119,7 +119,8 @@ def fit_judge(
     device = torch.device(str(parse_device(default_device()).parts()[0]))
     network = base.network(layers, config.seed).to(device)
     tokens = token_pairs(pairs, tokenizer, min(config.max_length, network.shape.positions))
-    aside = np.array([_is_set_aside(text) for text in pairs.sources])
+    hashes = (hashlib.sha256(text.lower().encode()).digest() for text in pairs.sources)
+    aside = np.array([one[0] % _SET_ASIDE == 0 for one in hashes])
     learned, soft = tokens.take(~aside), None
     if teacher_layers:
         teacher = base.network(teacher_layers, config.seed).to(device)
@@ -174,7 +175,3 @@ def area(values: npt.NDArray[np.floating], labels: npt.NDArray[np.uint8]) -> flo
     inside = right[right | wrong]
     n = int(inside.sum())
     return float((ranks[inside].sum() - n * (n + 1) / 2) / (n * int(wrong.sum())))
-
-
-def _is_set_aside(text: str) -> bool:
-    return hashlib.sha256(text.lower().encode()).digest()[0] % _SET_ASIDE == 0
