@@ -408,8 +408,11 @@ class Pairs(PairsTable):
     @property
     def columns(self) -> list[str]:
         """Names of the columns."""
-        names: list[str] = self.corpus().schema.names
+        names: list[str] = self._schema().names
         return names
+
+    def _schema(self) -> pa.Schema:
+        return self.corpus().schema
 
     def to_arrow(self) -> pa.Table:
         """Read all rows into memory.

@@ -164,10 +164,14 @@ def _general(name: str) -> str | None:
     return f"General options ({', '.join(flags)}): `paraloom {name} --help-all`" if flags else None
 
 
+def _choice(values: list[str]) -> Any:
+    return Enum("Choice", {value: value for value in values})  # type: ignore[misc]
+
+
 def _parameter(one: dict[str, Any]) -> inspect.Parameter:
     kind: Any = _KINDS.get(one.get("kind", "text"))
     if kind is None:
-        kind = Enum("Choice", {value: value for value in one["choices"]})  # type: ignore[misc]
+        kind = _choice(one["choices"])
     required, default = one.get("default") == "required", one.get("default")
     settings = {
         "help": one.get("help"),
