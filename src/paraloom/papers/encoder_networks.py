@@ -102,7 +102,13 @@ class Pgru(Network):
         return state
 
 
-NETWORKS: dict[str, type[Network]] = {"lstm": Lstm, "blstm": Blstm, "gran": Gran, "gru": Gru, "pgru": Pgru}
+NETWORKS: dict[str, type[Network]] = {
+    "lstm": Lstm,
+    "blstm": Blstm,
+    "gran": Gran,
+    "gru": Gru,
+    "pgru": Pgru,
+}
 """Networks by their name in a spec."""
 
 
