@@ -105,12 +105,7 @@ def _cells() -> Iterator[Park17Weights]:
 
 @dataclass(frozen=True)
 class Park17Aligner:
-    """PARK17's aligner as an object, like `sentences.SentenceAligner`; see `align_by_cosine`.
-
-    Args:
-        weights: λ.
-        max_bead_size: Sentences on one side of a bead at most.
-    """
+    """PARK17's aligner as an object, like `sentences.SentenceAligner`; see `align_by_cosine`."""
 
     weights: Park17Weights = PUBLISHED
     max_bead_size: int = MAX_BEAD_SIZE
