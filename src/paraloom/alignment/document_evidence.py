@@ -130,14 +130,7 @@ def dense_cosines(vectors: DenseVectors, pairs: CandidatePairs) -> Floats:
 
 
 def topic_unit_vectors(source: Documents, target: Documents, lexicons: Lexicons, seed: int) -> DenseVectors:
-    """Unit vectors whose product is the cosine of the topic distributions of two documents.
-
-    Both sides are compared in the target's language; in the source's, if only the target has translations. A document
-    without words, or whose words distinguish no topics, has a vector of 0.
-
-    Reference:
-        PARK17 §3.
-    """
+    """Unit vectors of topics (PARK17 §3) in the target's language, else the source's; 0 where no word tells one."""
     if source.translations is None and target.translations is not None:
         sides = [source.words, target.translations]
     else:

@@ -31,11 +31,7 @@ def certainties(pairs: CandidatePairs, scores: Floats, chosen: Ints, sizes: tupl
 def decoy_certainties(
     pairs: CandidatePairs, scores: Floats, chosen: Ints, sizes: tuple[int, int], method: str
 ) -> Floats:
-    """The certainty of pairs that are known to be wrong, because the counterpart of a page is hidden.
-
-    A part of the targets that are in a pair is hidden, and a part of the sources of other pairs. Documents that lose
-    their counterpart so are paired again, as those are that never had one.
-    """
+    """The certainty of pairs that are surely wrong: of documents paired again after their counterpart was hidden."""
     ahead = chosen[margins(pairs, scores, chosen, sizes) > 0]
     parts = np.arange(len(ahead)) % _PARTS
     decoys = [np.empty(0)]
@@ -61,11 +57,8 @@ def find_floor(observed: Floats, decoys: Floats) -> float | None:
     many as it takes to explain the chosen pairs below the median of the decoys, where right ones are rare. With n(t)
     pairs of a certainty of t or more, W wrong ones in all and a share d(t) of the decoys there, n(t) − W d(t) of the
     pairs are expected to be right.  Above high floors there are few decoys, and what is expected there is uncertain;
-    that a floor loses right pairs is not.
-
-    Reference:
-        Storey 2002, A Direct Approach to False Discovery Rates (the number of wrong ones); Elias and Gygi 2007,
-        Target-Decoy Search Strategy (decoys).
+    that a floor loses right pairs is not. See Storey 2002, A Direct Approach to False Discovery Rates (the number of
+    wrong ones); Elias and Gygi 2007, Target-Decoy Search Strategy (decoys).
     """
     if len(decoys) < _MIN_WRONG or not len(observed):
         return None

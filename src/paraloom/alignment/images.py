@@ -66,7 +66,6 @@ def _bits(phash: str) -> int:
         value = -1
     if not 0 <= value < 1 << 64:
         raise DataError(
-            f"invalid perceptual hash '{phash[:40]}'",
-            remedy="'phash' holds 64 bits as 16 hexadecimal digits, or null.",
+            f"invalid perceptual hash '{phash[:40]}'", remedy="'phash' holds 64 bits as 16 hexadecimal digits, or null."
         )
     return value

@@ -24,10 +24,7 @@ def add_lengths(
     lows: Ints,
     out: Float32s,
 ) -> None:
-    """Add table[|δ| × steps] of each bead to `out`, then its contrast; δ is the deviation in standard deviations σ.
-
-    The contrast is contrast × (constant − log σ − mean of the two background log-densities).
-    """
+    """Add table[|δ| × steps] of each bead, and contrast × (constant − log σ − mean of both background densities)."""
     rows, max_size, _, width = out.shape
     sources, targets = len(source) - 1, len(target) - 1
     for r in range(rows):

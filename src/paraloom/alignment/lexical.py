@@ -137,11 +137,8 @@ class LexicalEvidence:
     A word of one side comes from the other side, with a probability that grows with its share of the words expected
     there, or from the background.  Blocks that are too long expect too much, those too short explain too little, and no
     word is explained more often than the other side supports it: neither by the same word twice, nor by the cause of
-    another sentence's word.  Each direction counts in proportion to the share of the words that it explains.
-
-    Reference:
-        Moore 2002, Fast and Accurate Sentence Alignment of Bilingual Corpora, §3, with any evidence in place of a
-        lexicon.
+    another sentence's word.  Each direction counts in proportion to the share of the words that it explains. See Moore
+    2002, Fast and Accurate Sentence Alignment of Bilingual Corpora, §3, with any evidence in place of a lexicon.
     """
 
     def __init__(self, forward: LexicalDirection, backward: LexicalDirection, weight: float) -> None:

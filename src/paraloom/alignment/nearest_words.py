@@ -100,11 +100,7 @@ def _levels(words: Vectors, others: Vectors) -> Vectors:
 
 
 def _nearest(words: Vectors, others: Vectors, levels: tuple[Vectors, Vectors]) -> tuple[Ints, Ints, Vectors]:
-    """Words, their translations, and the probabilities of these.
-
-    The margin of a pair is 2 cos − the levels of both (CSLS, Conneau et al. 2018), and its probability is proportional
-    to e^(margin / temperature), beside 1 for no translation.
-    """
+    """Words, their translations, and probabilities: e^(CSLS margin / temperature), beside 1 for no translation."""
     count = min(_TRANSLATIONS, len(others))
     rows, columns, probabilities = [], [], []
     for first, cosines in _cosines(words, others):

@@ -23,11 +23,8 @@ def apply_pivots(direct: Sequence[DocumentPair], pivots: Sequence[Pivot]) -> lis
     contradiction exceeds its own score plus the support.  Then documents in no pair that share a counterpart are
     paired, highest sum of scores first.
 
-    Two similar pages that both lack a counterpart are each other's best match; a language that has counterparts of
-    both shows that they differ.
-
-    Reference:
-        Cf. PARK17 §5.
+    Two similar pages that both lack a counterpart are each other's best match; a language that has counterparts of both
+    shows that they differ. Cf. PARK17 §5.
     """
     counterparts = [(_by_source(first), _by_source(map(_swap, second))) for first, second in pivots]
     kept = [pair for pair in direct if pair.score + _support(pair, counterparts) >= 0]

@@ -150,12 +150,7 @@ class PreparedPair:
         return self._direction(unit, side, state, words, numbered)
 
     def _direction(
-        self,
-        unit: str,
-        side: int,
-        state: LearnedState,
-        predictors: TokenLists,
-        expected: Sequence[NumberedWords],
+        self, unit: str, side: int, state: LearnedState, predictors: TokenLists, expected: Sequence[NumberedWords]
     ) -> LexicalDirection:
         """The mixture model in which words of a side predict, by these sources of evidence and what was learned."""
         observed = self.observed[unit][1 - side]

@@ -79,11 +79,7 @@ def advance(
     targets: int,
     reached: Reached,
 ) -> None:
-    """Propagate the best scores of rows first, first + 1, … to the rows that their beads reach.
-
-    A boundary has two states: state 1 after a sentence without a counterpart, from which one more of them costs
-    its gap extension, and state 0 otherwise, from which it costs its prior.
-    """
+    """Propagate best scores of rows to those their beads reach; state 1 is after an unaligned sentence, 0 otherwise."""
     best = reached.best
     max_size = scores.shape[1]
     width = scores.shape[3]
@@ -127,14 +123,7 @@ def advance(
 
 @kernel(inline="always")
 def _reach_gap(
-    gap: tuple[float, float],
-    here: int,
-    w: int,
-    line: int,
-    column: int,
-    row: int,
-    code: int,
-    reached: Reached,
+    gap: tuple[float, float], here: int, w: int, line: int, column: int, row: int, code: int, reached: Reached
 ) -> None:
     """Leave one sentence unaligned, by the gain from either state."""
     best = reached.best

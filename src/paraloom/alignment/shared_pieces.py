@@ -59,10 +59,7 @@ def join_shared_pieces(
 
 
 def _best_cuts(first: Ints, second: Ints, tail_side: int, evidence: Sequence[PieceEvidence]) -> Floats:
-    """By how much the best piece of each pair of beads changes their score: float64 (pairs,).
-
-    tail_side: The side on which the piece is at the end of the first bead.
-    """
+    """By how much the best piece changes the score of each pair of beads; `tail_side` has it at a first bead's end."""
     sides = tail_side, 1 - tail_side
     ends = first[:, 2 * sides[0]] + first[:, 2 * sides[0] + 1] - 1, second[:, 2 * sides[1]]
     lengths = [evidence[0].lists[side].lengths[rows] for side, rows in zip(sides, ends, strict=True)]

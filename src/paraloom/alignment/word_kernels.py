@@ -317,13 +317,7 @@ def _compute_gains(
 
 @kernel(forceinline=True)
 def _explained_gain(
-    block: Block,
-    usage: Usage,
-    sizes: tuple[int, int],
-    words: Int32s,
-    counts: Float32s,
-    offsets: Ints,
-    sentence: int,
+    block: Block, usage: Usage, sizes: tuple[int, int], words: Int32s, counts: Float32s, offsets: Ints, sentence: int
 ) -> tuple[float, tuple[int, int]]:
     """Gain of the words of one more observed sentence that a block explains, each up to its capacity.
 

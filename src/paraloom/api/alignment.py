@@ -357,12 +357,7 @@ def _with_encoder(
 
 
 def _parts(
-    parts: Sequence[TextPair],
-    *,
-    method: str,
-    config: AlignerConfig,
-    lexicons: Sequence[LexiconPair],
-    pivot: bool,
+    parts: Sequence[TextPair], *, method: str, config: AlignerConfig, lexicons: Sequence[LexiconPair], pivot: bool
 ) -> list[list[Bead]]:
     from paraloom.alignment.methods import fit_method
 

@@ -29,12 +29,7 @@ _SIDES: tuple[Side, ...] = ("source", "target")
 
 
 def evaluate_alignment_files(
-    files: Paths,
-    gold: Paths,
-    *,
-    source: Paths = (),
-    target: Paths = (),
-    hard_delimiter: str | None = None,
+    files: Paths, gold: Paths, *, source: Paths = (), target: Paths = (), hard_delimiter: str | None = None
 ) -> AlignmentReport:
     """Compute precision, recall and F1 of beads: strict and lax as vecalign counts, of each file, pooled, and by kind.
 

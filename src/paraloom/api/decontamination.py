@@ -129,10 +129,7 @@ def decontaminate(
     of_training = TestOverlap(" + ".join(Path(path).name for path in sources), counts.total(), _by_level(counts))
     overlaps = [
         TestOverlap(
-            Path(path).name,
-            len(of_test),
-            _by_level(Counter(sorted(index.met(of_test).tolist()))),
-            text_digest(of_test),
+            Path(path).name, len(of_test), _by_level(Counter(sorted(index.met(of_test).tolist()))), text_digest(of_test)
         )
         for path, of_test in zip(tests, texts, strict=True)
     ]

@@ -209,7 +209,7 @@ def distill_encoder(
     corpora: list[Ref] = []
     files: list[Path] = []
     for number, source in enumerate(map(str, as_list(texts)), start=1):
-        if _is_lines(source):
+        if Path(source).is_file() and without_compression(source).suffix in (".txt", ".en", ""):
             files.append(Path(source).absolute())
             continue
         reading, reference = input_stages(source, name=f"text-{number}", on_error=on_error)
@@ -346,12 +346,7 @@ def similarity_of_lines(encoder: EncoderLike | str | Path, first: str | Path, se
 
 
 def export_encoder(
-    encoder: str | Path,
-    output: str | Path,
-    *,
-    onnx: bool = False,
-    int8: bool = False,
-    megabytes: float | None = None,
+    encoder: str | Path, output: str | Path, *, onnx: bool = False, int8: bool = False, megabytes: float | None = None
 ) -> str:
     """Export an encoder as a folder for sentence-transformers, or as an ONNX graph, with the same vectors.
 
@@ -435,10 +430,6 @@ def _export_transformer(folder: Path, output: Path, *, onnx: bool, int8: bool) -
         raise MissingExtraError.for_verb("export --onnx", "onnx") from None
     export_transformer_onnx(load_transformer(folder), output)
     return str(output / FILE)
-
-
-def _is_lines(source: str) -> bool:
-    return Path(source).is_file() and without_compression(source).suffix in (".txt", ".en", "")
 
 
 def _to_parquet(model: EncoderLike, chunks: Iterable[list[str]], output: Path) -> int:

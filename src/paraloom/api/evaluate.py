@@ -104,11 +104,7 @@ def compare_on_similarity(
 
 
 def evaluate_classification_tasks(
-    encoders: Sequence[str | Path],
-    folder: str | Path,
-    tasks: Sequence[str] | None = None,
-    *,
-    seed: int = 1,
+    encoders: Sequence[str | Path], folder: str | Path, tasks: Sequence[str] | None = None, *, seed: int = 1
 ) -> ClassificationResult:
     """Classify texts by their frozen vectors (logistic regression): of encoders, of what they started from, TF-IDF.
 

@@ -95,10 +95,7 @@ def translate_records(
     loading, reference, own = translator_stages(with_answers(str(translator), target) if named else translator)
     reading = record_stage(path, nested_column(path, column), target, on_error=on_error, shard_rows=CHUNK)
     stage = TranslateVariants(
-        input=reading,
-        translator=(reference,),
-        decode=decode or own or "beam:5",
-        check_languages=check_languages,
+        input=reading, translator=(reference,), decode=decode or own or "beam:5", check_languages=check_languages
     )
     written: list[RewrittenRecords] = []
     run_stages(

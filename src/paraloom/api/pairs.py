@@ -310,23 +310,15 @@ class Pairs(PairsTable):
         if not loads_by_folder(translator):
             return self._in_process(translation_in_process(as_translator(translator), decode, side_, check_languages))
         stages, reference, own_decoding = translator_stages(
-            cast(AnyTranslator, translator),
-            name=self._unique("translator"),
+            cast(AnyTranslator, translator), name=self._unique("translator")
         )
         stage = BackTranslate(
-            translator=reference,
-            decode=decode or own_decoding or "beam:5",
-            side=side_,
-            check_languages=check_languages,
+            translator=reference, decode=decode or own_decoding or "beam:5", side=side_, check_languages=check_languages
         )
         return self._with(*stages, self._connected(stage))
 
     def drop_duplicates(
-        self,
-        *,
-        similarity: float = 0.8,
-        columns: Sequence[str] = ("src", "tgt"),
-        encoder: str | Path | None = None,
+        self, *, similarity: float = 0.8, columns: Sequence[str] = ("src", "tgt"), encoder: str | Path | None = None
     ) -> Pairs:
         """Drop near-duplicates of earlier pairs, by their letters (MinHash) or by their meaning.
 
@@ -379,12 +371,7 @@ class Pairs(PairsTable):
         return self._with(self._connected(stage))
 
     def write(
-        self,
-        path: str | Path,
-        *,
-        engine: str = "local",
-        workers: int | None = None,
-        on_error: OnError = "stop",
+        self, path: str | Path, *, engine: str = "local", workers: int | None = None, on_error: OnError = "stop"
     ) -> RunResult:
         """Write the pairs, sharded over processes; if stopped, the same call resumes.
 
@@ -560,6 +547,5 @@ def _refuse_endpoint(translator: object) -> None:
 
     if isinstance(translator, EndpointTranslator) or is_endpoint(translator):
         raise ConfigError(
-            "an endpoint cannot score given translations",
-            remedy="Score with a translator on this machine.",
+            "an endpoint cannot score given translations", remedy="Score with a translator on this machine."
         )

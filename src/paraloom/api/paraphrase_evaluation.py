@@ -16,13 +16,7 @@ from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.progress import progress
 from paraloom.core.protocols import EncoderLike, ParaphraseLike, ParaphraserLike
 from paraloom.evaluate.paraphrase_sets import ReferencedSentence, draw_sentences, merge_references
-from paraloom.evaluate.paraphrases import (
-    COPY,
-    REFERENCE,
-    ParaphraseResult,
-    evaluate_paraphrases,
-    paraphrase_signature,
-)
+from paraloom.evaluate.paraphrases import COPY, REFERENCE, ParaphraseResult, evaluate_paraphrases, paraphrase_signature
 from paraloom.io import read_lines
 from paraloom.mt.endpoint_config import is_endpoint
 from paraloom.paraphrasing.paraphraser import ControlledParaphraser

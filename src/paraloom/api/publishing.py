@@ -51,14 +51,7 @@ class Published(ResultRecord):
         )
 
 
-def publish(
-    run: str | Path,
-    output: str | Path,
-    *,
-    title: str = "",
-    license: str = "",
-    read_by: str = "",
-) -> Published:
+def publish(run: str | Path, output: str | Path, *, title: str = "", license: str = "", read_by: str = "") -> Published:
     """Make a data set for the Hugging Face Hub of the last pairs of a run: Parquet and a card.
 
     The card has the provenance of the pairs, what each stage kept, the models and versions, and the digest that the

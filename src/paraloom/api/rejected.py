@@ -67,20 +67,14 @@ def rejected_rows(definition: Definition, result: RunResult) -> Iterator[dict[st
 
 
 def report_rejected(
-    definition: Definition,
-    result: RunResult,
-    output: str | Path | None = None,
-    unread: Iterable[dict[str, Any]] = (),
+    definition: Definition, result: RunResult, output: str | Path | None = None, unread: Iterable[dict[str, Any]] = ()
 ) -> None:
     """Write the rejected rows beside the output, and warn with the first of them; nothing if there are none."""
     _write_rejected(chain(unread, rejected_rows(definition, result)), output)
 
 
 class RejectedLines:
-    """Lines of text files that are not UTF-8: rejected, or an error that names the option.
-
-    A rejected line is read as an empty one, so that all others keep their row.
-    """
+    """Lines that are not UTF-8: an error that names the option, or rejected and read as empty, to keep row numbers."""
 
     def __init__(self, on_error: OnError) -> None:
         self.on_error = on_error

@@ -86,10 +86,7 @@ def mine_lines(
     on_error: OnError = "stop",
     seed: int = 1,
 ) -> int:
-    """Mine a file of sentences for paraphrases: pairs of lines that are near to each other, but not the same.
-
-    The best pairs by their margin are first: the cosine over both lines' mean cosine with their four nearest lines.
-    """
+    """Mine a file of sentences for paraphrases: near but different lines, the best by their margin first."""
     _check_suffix(output)
     rejected = RejectedLines(on_error)
     with _encoded_corpus(encoder, corpus, vectors, rejected) as (lines, stored):

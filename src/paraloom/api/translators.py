@@ -49,11 +49,7 @@ CHUNK = 500
 """Lines that a core takes at a time: enough to sort by length, few enough to share out evenly."""
 
 
-def translator_stages(
-    translator: AnyTranslator,
-    *,
-    name: str = "translator",
-) -> tuple[list[Stage], Ref, str | None]:
+def translator_stages(translator: AnyTranslator, *, name: str = "translator") -> tuple[list[Stage], Ref, str | None]:
     """The stages that bring a translator in, what later stages refer to, and the translator's own decoding."""
     from paraloom.mt.checkpoint import bundled_translators, check_fetched
     from paraloom.mt.decoding import describe_decoding
@@ -116,9 +112,7 @@ def loads_by_folder(translator: object) -> bool:
     return isinstance(translator, (str, Path, LoadTranslator, EndpointTranslator))
 
 
-def all_translator_stages(
-    translators: Sequence[AnyTranslator],
-) -> tuple[list[Stage], tuple[Ref, ...]]:
+def all_translator_stages(translators: Sequence[AnyTranslator]) -> tuple[list[Stage], tuple[Ref, ...]]:
     """The stages that bring several translators in, and a reference to each."""
     stages: list[Stage] = []
     references: list[Ref] = []

@@ -187,10 +187,7 @@ DECLARED = [
         help="Train a sentence encoder on paraphrases, or on bitext; if stopped, run it again to resume.\n\n"
         "Of bitext it learns similar vectors for translations: for `mine`, `align sentences`, "
         "`score --with bilingual`.",
-        examples=(
-            "--pairs kept.parquet -o encoder",
-            "--bitext news.cs-en.tsv --bitext 'talks.{de,en}' -o cs-de-en",
-        ),
+        examples=("--pairs kept.parquet -o encoder", "--bitext news.cs-en.tsv --bitext 'talks.{de,en}' -o cs-de-en"),
         watched=True,
     ),
     Command(

@@ -31,10 +31,7 @@ DECLARED = [
         name="evaluate scores",
         of="evaluate_scores",
         flags={"scores": "--score"},
-        settings={
-            "pairs": {"role": "input"},
-            "scores": {"separated": False, "help": "Only this score. Repeatable."},
-        },
+        settings={"pairs": {"role": "input"}, "scores": {"separated": False, "help": "Only this score. Repeatable."}},
         examples=("labeled.parquet",),
     ),
     Command(
@@ -80,10 +77,7 @@ DECLARED = [
         of="compare_on_similarity",
         leave_out="resamples",
         flags={"folder": "--sts", "tasks": "--task"},
-        settings={
-            "encoders": _ENCODERS,
-            "tasks": {"separated": False, "help": "Only this one. Repeatable."},
-        },
+        settings={"encoders": _ENCODERS, "tasks": {"separated": False, "help": "Only this one. Repeatable."}},
         examples=("word trigram lstm --sts data/sts",),
     ),
     Command(
@@ -96,10 +90,7 @@ DECLARED = [
         name="evaluate translator",
         of="evaluate_translator",
         device=True,
-        examples=(
-            "de-en 'test.{de,en}'",
-            "'http://127.0.0.1:8000/v1?model=qwen3&from=de&to=en' 'test.{de,en}'",
-        ),
+        examples=("de-en 'test.{de,en}'", "'http://127.0.0.1:8000/v1?model=qwen3&from=de&to=en' 'test.{de,en}'"),
         watched=True,
     ),
     Command(

@@ -213,8 +213,7 @@ _HELP_ALL = inspect.Parameter(
     inspect.Parameter.KEYWORD_ONLY,
     default=False,
     annotation=Annotated[
-        bool,
-        typer.Option("--help-all", is_eager=True, callback=_show_all, help="Show all options and exit."),
+        bool, typer.Option("--help-all", is_eager=True, callback=_show_all, help="Show all options and exit.")
     ],
 )
 

@@ -108,10 +108,7 @@ DECLARED = [
         leave_out="folder sources encoder tuning_size",
         everyday="recipe page_folder pairs sts loop documents phrases size seeds",
         flags={"page_folder": "--page", "pairs": "--pairs", "devices": "--device"},
-        settings={
-            "names": {"metavar": "TABLES..."},
-            "pairs": {"role": "", "metavar": "NAME=PAIRS"},
-        },
+        settings={"names": {"metavar": "TABLES..."}, "pairs": {"role": "", "metavar": "NAME=PAIRS"}},
         examples=("w17-9 pnmt-1 --pairs news=scored.parquet --sts data/sts -o runs/reproduce",),
         resumes=True,
         watched=True,

@@ -12,11 +12,7 @@ TRANSLATOR = (
     "as 'NAME?from=de&to=en', 'http://127.0.0.1:8000/v1?model=qwen3&from=de&to=en'."
 )
 SHARED: dict[str, dict[str, Any]] = {
-    "output": {
-        "flags": ["--output", "-o"],
-        "role": "output",
-        "help": "Where to write; the suffix decides the format.",
-    },
+    "output": {"flags": ["--output", "-o"], "role": "output", "help": "Where to write; the suffix decides the format."},
     "as_json": {"flags": ["--json"], "help": "Print figures as JSON."},
     "force": {"help": "Replace the output if it exists, even if it is up to date."},
     "pairs": {

@@ -194,11 +194,7 @@ def printable(text: str) -> str:
     if len(text) > _MAX_CHARACTERS:
         end = _MAX_CHARACTERS // 4
         text = f"{text[: _MAX_CHARACTERS - end - 3]} … {text[-end:]}"
-    return _without_surrogates(text)
-
-
-def _without_surrogates(text: str) -> str:
-    return text.encode("utf-8", "backslashreplace").decode()
+    return text.encode("utf-8", "backslashreplace").decode()  # without surrogates
 
 
 def nearest(name: str, known: list[str] | tuple[str, ...]) -> str:

@@ -75,10 +75,7 @@ def _names(code: CodeType) -> set[str]:
 
 @contextmanager
 def _without_blas() -> Iterator[None]:
-    """Let numba's functions of arrays be imported without its check for BLAS, which imports scipy.linalg.
-
-    No kernel needs it.
-    """
+    """Let numba's array functions be imported without a check for BLAS, which imports scipy.linalg in vain."""
     from numba.np import linalg
 
     check, linalg.ensure_blas = linalg.ensure_blas, lambda: None

@@ -171,14 +171,7 @@ def merge_all(parts: Iterable[Mergeable], empty: Mergeable) -> Mergeable:
 
 
 def entropy(counts: npt.NDArray[np.integer]) -> Estimate:
-    """Estimate Shannon entropy in nats, with its interval; 0 where there is one kind of thing.
-
-    The plug-in estimate -Σ p ln p. It is too low where most kinds were seen once or never, so compare samples of equal
-    size.
-
-    Reference:
-        Basharin 1959 (the variance is that of -ln p over the observations).
-    """
+    """Plug-in estimate of Shannon entropy in nats (variance: Basharin 1959); too low where most kinds are rare."""
     seen = np.asarray(counts, np.float64).ravel()
     seen = seen[seen > 0]
     total = seen.sum()

@@ -56,10 +56,7 @@ class TrainableAverage:
 
     A step costs what the batch contains, whatever the size of the vocabulary: a row and its moments change only when a
     sentence with a gradient contains it. Moments therefore do not decay in between, and the bias corrections use the
-    global step.
-
-    Reference:
-        Kingma & Ba 2014, "Adam".
+    global step. See Kingma & Ba 2014, "Adam".
     """
 
     def __init__(

@@ -1,7 +1,4 @@
-"""Kernels of the margin loss with its gradient and of the search for hard negatives, compiled by numba.
-
-The kernels release the GIL and are cached on disk.
-"""
+"""Kernels of the margin loss with its gradient and of the search for hard negatives, compiled by numba."""
 
 from __future__ import annotations
 

@@ -36,13 +36,7 @@ class Loss(NamedTuple):
 
 
 def margin_loss(vectors: Float32s, triples: Triples, margin: float, pairs: int) -> Loss:
-    """Σ max(0, margin − cos(anchor, positive) + cos(anchor, negative)) / pairs, and its gradient.
-
-    A zero vector has cosine 0 with every vector, and no gradient.
-
-    Reference:
-        Wieting & Gimpel 2018 (PNMT) §4.1; Wieting et al. 2017 (W17) §4.2.
-    """
+    """Σ max(0, margin − cos(anchor, positive) + cos(anchor, negative)) / pairs and gradient (PNMT §4.1, W17 §4.2)."""
     gradient, active = np.zeros_like(vectors), np.zeros(len(vectors), np.bool_)
     value, violations = loss_kernels.margin(
         vectors, *triples, np.float32(margin), np.float32(1 / pairs), gradient, active
@@ -64,11 +58,9 @@ def batch_triples(count: int, of_first: Ints, of_second: Ints | None = None) -> 
 def hardest_negatives(vectors: Float32s, keys: Ids, other_keys: Ids, team: ThreadTeam) -> Ints:
     """The most similar sentence of another pair, for each sentence of a mega-batch.
 
-    Pairs that share a sentence with the anchor's pair are excluded: the pair itself, duplicates of the anchor or of
-    its paraphrase, and other paraphrases of either.
-
-    Reference:
-        Wieting & Gimpel 2018 (PNMT) §4.1: t is drawn from ⟨t, ·⟩ ∈ S_b, the anchor's own side of the other pairs.
+    Pairs that share a sentence with the anchor's pair are excluded: the pair itself, duplicates of the anchor or of its
+    paraphrase, and other paraphrases of either. See Wieting & Gimpel 2018 (PNMT) §4.1: t is drawn from ⟨t, ·⟩ ∈ S_b,
+    the anchor's own side of the other pairs.
     """
     count = len(vectors)
     negatives, nearest = np.full(count, -1, np.int64), np.full(count, -2, np.float32)
@@ -93,12 +85,9 @@ def contrastive_loss(vectors: Float32s, keys: Ids, other_keys: Ids, temperature:
     −½ log softmax_j(cos(aᵢ, bⱼ) / τ)[i] − ½ log softmax_j(cos(aⱼ, bᵢ) / τ)[i], averaged over the pairs i. Pairs that
     share a sentence are not negatives of each other.
 
-    A zero vector has cosine 0 with every vector, and no gradient.
-
-    Reference:
-        van den Oord et al. 2018 (InfoNCE); Henderson et al. 2017, "Efficient natural language response suggestion":
-        the other pairs of the batch as negatives. Yang et al. 2019, "Improving multilingual sentence embedding using
-        bi-directional dual encoder with additive margin softmax": m.
+    A zero vector has cosine 0 with every vector, and no gradient. See van den Oord et al. 2018 (InfoNCE); Henderson et
+    al. 2017, "Efficient natural language response suggestion": the other pairs of the batch as negatives. Yang et al.
+    2019, "Improving multilingual sentence embedding using bi-directional dual encoder with additive margin softmax": m.
     """
     count = len(vectors) // 2
     batch = _unit_rows(vectors)
@@ -178,10 +167,8 @@ def distribution_loss(vectors: Float32s, target: Float32s, temperature: float) -
 
     Each sentence learns which others of the batch are nearest, and how much nearer than the rest.
 
-    A zero vector has cosine 0 with every vector, and no gradient.
-
-    Reference:
-        Wada et al. 2025, "Static word embeddings for sentence semantic representation", §3.3.
+    A zero vector has cosine 0 with every vector, and no gradient. See Wada et al. 2025, "Static word embeddings for
+    sentence semantic representation", §3.3.
     """
     batch = _unit_rows(vectors)
     units = batch.units

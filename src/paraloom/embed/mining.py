@@ -77,11 +77,7 @@ def check_mining(
 def bitext_neighbors(
     source: StoredVectors, target: StoredVectors, *, k: int = NEIGHBORS, index: Index = "auto"
 ) -> Neighbors:
-    """Find the k nearest vectors of the other side for all vectors: exactly, or by a graph.
-
-    Reference:
-        Malkov and Yashunin 2018, "Efficient and robust approximate nearest neighbor search using HNSW graphs".
-    """
+    """The k nearest vectors of the other side for all vectors: exactly, or by HNSW (Malkov and Yashunin 2018)."""
     check_mining(k=k, index=index)
     check_vectors(source)
     check_vectors(target)
@@ -102,10 +98,8 @@ def select_pairs(
 
     The score of a pair is the ratio margin: its cosine over the mean cosine of both vectors with their k nearest ones
     on the other side, cos(x, y) / ((Σ cos(x, z) / k + Σ cos(y, z) / k) / 2). It is comparable between sentences where
-    the cosine is not, because some sentences are near to everything.
-
-    Reference:
-        Artetxe and Schwenk 2019, "Margin-based parallel corpus mining with multilingual sentence embeddings", §3.
+    the cosine is not, because some sentences are near to everything. See Artetxe and Schwenk 2019, "Margin-based
+    parallel corpus mining with multilingual sentence embeddings", §3.
     """
     check_mining(threshold=threshold, retrieval=retrieval)
     means = [_mean_cosines(side) for side in neighbors]

@@ -12,10 +12,7 @@ from paraloom.core.kernels import kernel
 
 @kernel
 def improve_rows(cosines, first_column, best, indices, begin, end):
-    """Merge a block of cosines (r, c) into the best k of its rows: best float32 (r, k), descending, indices int64.
-
-    first_column is the index of the first column of the block. Of equal cosines, the earlier one stays ahead.
-    """
+    """Merge a block of cosines (r, c), whose first column is `first_column`, into the best k of its rows, in place."""
     last = best.shape[1] - 1
     for row in range(begin, end):
         values, numbers, line = best[row], indices[row], cosines[row]

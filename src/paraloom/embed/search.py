@@ -66,16 +66,14 @@ def search(queries: Vectors, corpus: StoredVectors, k: int = 10, *, neighbors: i
 
     The margin is the cosine over the mean of the query's and the vector's mean cosines with their nearest neighbors on
     the other side: of several queries, a vector that is near to all of them is the answer to few. With one query the
-    order is that of the cosines. The margin orders the k + 16 vectors of highest cosine.
+    order is that of the cosines. The margin orders the k + 16 vectors of highest cosine. See Artetxe and Schwenk 2019,
+    "Margin-based parallel corpus mining with multilingual sentence embeddings", §3.
 
     Args:
         queries: float32 `(q, d)`.
         corpus: `(n, d)`, read block by block.
         k: Vectors per query.
         neighbors: Neighbors in the margin; 0 for the order of cosines.
-
-    Reference:
-        Artetxe and Schwenk 2019, "Margin-based parallel corpus mining with multilingual sentence embeddings", §3.
     """
     if k < 1:
         raise ConfigError(f"'k' is {k}; expected 1 or more")

@@ -159,10 +159,7 @@ def train_encoder(
     The folder also receives `curve.jsonl` (loss, share of triples within the margin, figures of the evaluator),
     `timings.json`, and in `start/` the encoder as it was before the first step. An interrupted training resumes from
     `folder/checkpoint/` when it is called again with the same pairs and configuration, and ends with the same bytes,
-    which do not depend on the number of threads either.
-
-    Reference:
-        Wieting & Gimpel 2018, "ParaNMT-50M" (PNMT), §4 and §5.
+    which do not depend on the number of threads either. See Wieting & Gimpel 2018, "ParaNMT-50M" (PNMT), §4 and §5.
     """
     if keep_best and evaluator is None:
         raise ConfigError("the best epoch is unknown without an evaluator", remedy="Give tasks to evaluate on.")

@@ -84,10 +84,7 @@ def is_transformer(folder: str | Path) -> bool:
 
 
 class TransformerEncoder:
-    """A converted transformer, run by CTranslate2; implements `paraloom.core.protocols.EncoderLike`.
-
-    It runs on $PARALOOM_DEVICE, which the option `--device` of commands sets; the processor by default.
-    """
+    """A converted transformer, run by CTranslate2 on $PARALOOM_DEVICE, the processor by default; an `EncoderLike`."""
 
     def __init__(self, folder: str | Path, threads: int = 1) -> None:
         try:
@@ -204,10 +201,7 @@ def _mean_by_word(word_ids: Sequence[int | None], states: Vectors) -> tuple[Ints
 
 
 class SentenceTransformerEncoder:
-    """A model run by the sentence-transformers library; implements `paraloom.core.protocols.EncoderLike`.
-
-    It runs on the first device of $PARALOOM_DEVICE, which the option `--device` of commands sets.
-    """
+    """A model run by the sentence-transformers library on the first device of $PARALOOM_DEVICE; an `EncoderLike`."""
 
     def __init__(self, model: str) -> None:
         require_hub(model)

@@ -63,10 +63,7 @@ def distill_transformer(
     opens with `Encoder.load` and with sentence-transformers; it also receives `timings.json` and `curve.jsonl` (mean
     loss, its parts in the last batch, figures of the evaluator). An interrupted training resumes from
     `folder/checkpoint/` when it is called again with the same sentences and configuration, and ends with the same
-    bytes.
-
-    Reference:
-        Reimers and Gurevych 2020 (vectors of a teacher); Wada et al. 2025, "SWE4Semantics" (in-batch softmax).
+    bytes. See Reimers and Gurevych 2020 (vectors of a teacher); Wada et al. 2025, "SWE4Semantics" (in-batch softmax).
     """
     folder = Path(folder)
     began = time.perf_counter()

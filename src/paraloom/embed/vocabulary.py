@@ -149,11 +149,7 @@ class CountedVocabulary(NamedTuple):
 
 
 class VocabularyCounter:
-    """Counts the tokens of a stream of sentences, which is read only once; memory grows with the number of types.
-
-    `count` gives provisional ids (0, 1 … in the order of first occurrence), and `most_common` the vocabulary together
-    with the map from provisional ids to its rows.
-    """
+    """Counts the tokens of a stream of sentences, which is read only once; memory grows with the number of types."""
 
     def __init__(self, unit: str) -> None:
         self.unit = unit

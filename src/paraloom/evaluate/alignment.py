@@ -82,21 +82,18 @@ class KindCounts(NamedTuple):
 class AlignmentScore(EvaluationResult):
     """Scores of sentence alignments over any number of pairs of texts: `add` each pair's beads, then read the figures.
 
-    `strict` and `lax` are vecalign's.  A bead is correct strictly if gold has it, laxly also if it shares a sentence
-    on each side with gold: one of its target sentences is in a gold bead with one of its source sentences.
-    Precision is over all predicted beads, recall over gold beads with both sides: a one-sided bead (`[3]:[]`) that gold
-    does not have lowers precision, one that is missing costs nothing.  Beads without any sentence are skipped, repeated
-    ones count once, and a sentence may be in two beads.
-    `exact`, `by_size` and `kinds` are PARK17's (Tables 4 and 5): all beads count, one-sided ones too, and must match
-    exactly.
+    `strict` and `lax` are vecalign's.  A bead is correct strictly if gold has it, laxly also if it shares a sentence on
+    each side with gold: one of its target sentences is in a gold bead with one of its source sentences. Precision is
+    over all predicted beads, recall over gold beads with both sides: a one-sided bead (`[3]:[]`) that gold does not
+    have lowers precision, one that is missing costs nothing.  Beads without any sentence are skipped, repeated ones
+    count once, and a sentence may be in two beads. `exact`, `by_size` and `kinds` are PARK17's (Tables 4 and 5): all
+    beads count, one-sided ones too, and must match exactly. See Thompson and Koehn 2019 (vecalign); PARK17 Tables 4 and
+    5.
 
     Args:
         pairs: Number of pairs of texts so far.
         counts: Counts behind `strict` and `lax`.
         sizes: Correct, predicted and gold beads by size.
-
-    Reference:
-        Thompson and Koehn 2019 (vecalign); PARK17 Tables 4 and 5.
     """
 
     pairs: int = 0

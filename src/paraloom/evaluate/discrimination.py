@@ -22,11 +22,8 @@ ALL = "all"  # Name of the row with the pairs of all sets together
 def auc(right: npt.ArrayLike, wrong: npt.ArrayLike) -> Estimate:
     """Area under the ROC curve: the probability that a right pair has a higher value than a wrong one.
 
-    Ties count half.
-
-    Reference:
-        DeLong, DeLong and Clarke-Pearson 1988, "Comparing the areas under two or more correlated receiver operating
-        characteristic curves"; Sun and Xu 2014 for its computation by ranks.
+    Ties count half. See DeLong, DeLong and Clarke-Pearson 1988, "Comparing the areas under two or more correlated
+    receiver operating characteristic curves"; Sun and Xu 2014 for its computation by ranks.
     """
     positive, negative = np.asarray(right, np.float64), np.asarray(wrong, np.float64)
     m, n = len(positive), len(negative)

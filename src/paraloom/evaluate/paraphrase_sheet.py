@@ -63,11 +63,7 @@ def write_paraphrase_sheet(
     samples: int = 30,
     seed: int = 1,
 ) -> int:
-    """Write a sheet of outputs as they come, for people to judge, and its key.
-
-    The sentences are drawn by seed, the same ones for every system; rows are shuffled, and do not say which system
-    wrote them. Outputs of several systems that are equal are one row.
-    """
+    """Write a sheet to judge, without names, what all systems make of the same drawn sentences, and its key."""
     check_sheet(path)
     if samples < 1:
         raise ConfigError(f"'samples' must be 1 or more, got {samples}")

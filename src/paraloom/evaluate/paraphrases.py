@@ -98,10 +98,9 @@ def evaluate_paraphrases(
 ) -> ParaphraseRow:
     """Measure the paraphrases of one system.
 
-    Reference:
-        Sun and Zhou 2012, "Joint learning of a dual SMT system for paraphrase generation" (iBLEU); Niu et al. 2021,
-        "Unsupervised paraphrasing with pretrained language models" (BERT-iBLEU, whose shape `meaning_ibleu` has: an
-        encoder's cosine stands where it has BERTScore).
+    Sun and Zhou 2012, "Joint learning of a dual SMT system for paraphrase generation" (iBLEU); Niu et al. 2021,
+    "Unsupervised paraphrasing with pretrained language models" (BERT-iBLEU, whose shape `meaning_ibleu` has: an
+    encoder's cosine stands where it has BERTScore).
     """
     n = len(sources)
     lengths = [len(side) for side in (outputs, references, similarities) if side is not None]

@@ -259,7 +259,8 @@ def evaluate_sts(
     rows: list[STSSystem] = []
     for name, role, system in systems:
         by_task = {key: similarities(system, pairs.first, pairs.second) for key, pairs in everything.items()}
-        mteb = tuple(_mteb_row(task, everything, by_task) for task in _complete(everything))
+        complete = (task for task, names in MTEB_TASKS.items() if everything.keys() >= set(names))
+        mteb = tuple(_mteb_row(task, everything, by_task) for task in complete)
         cosines.append(by_task)
         rows.append(STSSystem(name, role, system.signature, _rows(present, data, by_task), mteb))
     first = next(iter(encoders.values()))
@@ -303,11 +304,6 @@ def paired_cosines(a: Float32s, b: Float32s) -> Float32s:
     norms = np.linalg.norm(a, axis=1) * np.linalg.norm(b, axis=1)
     products: Float32s = np.einsum("nd,nd->n", a, b)
     return np.divide(products, np.where(norms > 0, norms, 1), dtype=np.float32)
-
-
-def _complete(data: Mapping[str, STSPairs]) -> list[str]:
-    """The tasks of MTEB all of whose files were read."""
-    return [task for task, names in MTEB_TASKS.items() if all(name in data for name in names)]
 
 
 def _mteb_row(task: str, data: Mapping[str, STSPairs], by_task: Mapping[str, Cosines]) -> MTEBRow:

@@ -25,10 +25,8 @@ class TfIdf:
     """TF-IDF weights of the tokens of a collection of sentences; a sentence is a document.
 
     The IDF of a token in `count` of n sentences is 1 + ln((1 + n) / (1 + count)), as scikit-learn has it, and a vector
-    has norm 1. Tokens that the collection does not have are left out of the vectors.
-
-    Reference:
-        Spärck Jones 1972, "A statistical interpretation of term specificity and its application in retrieval".
+    has norm 1. Tokens that the collection does not have are left out of the vectors. See Spärck Jones 1972, "A
+    statistical interpretation of term specificity and its application in retrieval".
     """
 
     frequencies: IdCounts

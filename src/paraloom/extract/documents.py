@@ -47,11 +47,7 @@ class PageProse(NamedTuple):
 def identify_pages(
     pages: Sequence[PageProse], identifier: LanguageIdentifier | None, *, keep_declared: bool = False
 ) -> list[str | None]:
-    """The language of each page: the declared one where that can be, None where it cannot be identified.
-
-    A declared language is accepted where it is probable for the whole of the prose, or where `MIN_SHARE` of the prose
-    is in paragraphs of that language: much of a translated page may be left in the original.
-    """
+    """The language of each page, or None: the declared one if probable for the prose, or for `MIN_SHARE` of it."""
     languages: list[str | None] = [None] * len(pages)
     if identifier is None:
         return languages

@@ -65,11 +65,7 @@ def find_images(tree: Tree, page: Page, media: Sequence[Path] = ()) -> list[Imag
 
 
 def hash_image(data: bytes) -> ImageHashes:
-    """Hash an image.
-
-    The perceptual hash is that of imagehash: which of the lowest 8 × 8 frequencies are above their median. Similar
-    images differ in few of its 64 bits. Transparent pixels count as white.
-    """
+    """Hash an image as imagehash does: which of the lowest 8 × 8 frequencies are above the median, on white."""
     return ImageHashes(hashlib.sha256(data).hexdigest(), _perceptual_hash(data))
 
 

@@ -113,9 +113,7 @@ class _XzStream:
     """The content of a file of xz streams, with padding between and after them as the format allows.
 
     LZMAFile ignores whatever follows the first stream and is not another one, and takes padding for a truncated stream.
-
-    Reference:
-        https://tukaani.org/xz/xz-file-format.txt, §2.2 (Stream Padding)
+    https://tukaani.org/xz/xz-file-format.txt, §2.2 (Stream Padding)
     """
 
     def __init__(self, raw: BinaryIO) -> None:

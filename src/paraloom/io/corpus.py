@@ -25,10 +25,7 @@ DESCRIPTION = "corpus.json"
 
 @dataclass(frozen=True)
 class Corpus:
-    """A corpus on disk. Open one with `Corpus.open`, create one with `write_corpus`.
-
-    Rows stay on disk until `batches` or `head` reads them.
-    """
+    """A corpus on disk, from `Corpus.open` or `write_corpus`; rows stay there until `batches` or `head` reads them."""
 
     folder: Path
     kind: str

@@ -76,11 +76,7 @@ def connect(path: Path | None = None, *, memory: str = "1GB", scratch: Path | No
 
 
 def register_shards(database: Connection, view: str, shards: Sequence[Path]) -> dict[str, ShardColumn]:
-    """Make Parquet files a view of a database.
-
-    Neither names of files nor those of columns come into a query: `read_parquet` takes the former for patterns, and SQL
-    does not tell the latter apart by case.
-    """
+    """Make Parquet files a view; queries hold neither file names, taken for patterns, nor columns, which fold case."""
     with open_shard(shards[0]) as first:
         kinds = {field.name: _queried_type(field.type) for field in first.schema_arrow}
     columns = {

@@ -24,10 +24,7 @@ _WAIT_SECONDS = 60
 
 
 class AnswerStore:
-    """A SQLite file of answers by the digest of their request, with counts; the workers of a run share it.
-
-    An answer is there as soon as `put` returns, whatever becomes of the process; `sync` writes it to the disk for good.
-    """
+    """A SQLite file of answers by the digest of their request, shared by the workers of a run; `sync` secures it."""
 
     def __init__(self, path: Path | None = None) -> None:
         self.path = path

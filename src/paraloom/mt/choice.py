@@ -60,10 +60,8 @@ def choose_diverse(quality: Floats, alike: Floats, k: int, *, weight: float = 0.
     """Choose k of n, one after the other, each by quality ** weight × dissimilarity ** (1 - weight).
 
     The dissimilarity of a candidate is 1 minus its highest similarity to those that are chosen; that of the first
-    choice is 1.
-
-    Reference:
-        Carbonell and Goldstein 1998, with a product in place of the weighted sum, which needs no common scale.
+    choice is 1. See Carbonell and Goldstein 1998, with a product in place of the weighted sum, which needs no common
+    scale.
     """
     unlike = np.ones(len(quality))
     left = np.ones(len(quality), np.bool_)

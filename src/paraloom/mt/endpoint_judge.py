@@ -27,11 +27,9 @@ class EndpointJudge:
     """Judges pairs by the probability of "Yes" against that of "No" as the answer of a language model.
 
     The probability is the logistic function of the log-odds, so that 0.5 is ParaPLUIE's threshold of 0. If the server
-    gives no log-probabilities, or the model thinks before it answers, it is 1 or 0.
-
-    Reference:
-        Lemesle, Chevelu, Martin, Lolive, Delhay, Barbot 2025, "Paraphrase Generation Evaluation Powered by an LLM: A
-        Semantic Metric, Not a Lexical One" (ParaPLUIE).
+    gives no log-probabilities, or the model thinks before it answers, it is 1 or 0. See Lemesle, Chevelu, Martin,
+    Lolive, Delhay, Barbot 2025, "Paraphrase Generation Evaluation Powered by an LLM: A Semantic Metric, Not a Lexical
+    One" (ParaPLUIE).
     """
 
     labels: ClassVar[tuple[str, ...]] = ("same",)

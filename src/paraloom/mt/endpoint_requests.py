@@ -399,10 +399,7 @@ def _retry_after(value: str | None) -> float | None:
 
 
 class _Slots:
-    """Bounds the requests of all workers of a run on this machine by locks on the bytes of a file.
-
-    The operating system releases the locks of a process that ends, however that happens.
-    """
+    """Bounds the requests of all workers of a run on this machine by file locks, which end with their process."""
 
     def __init__(self, path: Path | None, count: int) -> None:
         # Not the file of answers itself: SQLite would lose its own locks when this one is closed.

@@ -17,13 +17,7 @@ COEFFICIENTS = (3.4445, -4.7750, 2.0315)
 
 
 def orthogonalize(matrices: Tensor, steps: int = 5) -> Tensor:
-    """Replace the singular values of each matrix by numbers near 1 and keep its singular vectors.
-
-    A Newton-Schulz iteration, which consists of matrix products alone and computes in the precision of its input.
-
-    Reference:
-        Jordan et al. 2024, "Muon: An optimizer for hidden layers in neural networks".
-    """
+    """Make the singular values of matrices near 1, by Newton-Schulz in their precision (Jordan et al. 2024)."""
     a, b, c = COEFFICIENTS
     tall = matrices.shape[1] > matrices.shape[2]
     x = matrices.transpose(1, 2).contiguous() if tall else matrices.clone()
@@ -35,10 +29,7 @@ def orthogonalize(matrices: Tensor, steps: int = 5) -> Tensor:
 
 
 class Muon:
-    """Nesterov momentum, orthogonalized and scaled by √max(1, rows / columns).
-
-    Matrices of one shape are updated together.
-    """
+    """Nesterov momentum, orthogonalized, scaled by √max(1, rows / columns), for matrices of one shape together."""
 
     def __init__(
         self, parameters: Sequence[Tensor], momentum: float = 0.95, precision: torch.dtype = torch.float32

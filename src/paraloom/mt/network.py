@@ -224,11 +224,7 @@ class Forward:
 
 
 class SmoothedCrossEntropy(torch.autograd.Function):
-    """Label-smoothed cross-entropy from hidden states, with its gradient computed in the forward pass, in row blocks.
-
-    The sum over tokens of (1 − ε) · −log p(word) + ε · mean over the vocabulary of −log p. The logits, the largest
-    array of all, are never kept.
-    """
+    """Label-smoothed cross-entropy and its gradient in one pass over blocks of rows, so that logits are never kept."""
 
     @staticmethod
     def forward(

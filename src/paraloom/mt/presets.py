@@ -53,10 +53,7 @@ def method(name: str, outputs: int = 3, *, fairseq: bool = False) -> Method:
 
     "Beam size of five and no length penalty" can be read in two ways, and BBH22 used fairseq: there, without another
     length penalty, hypotheses compete by their mean over tokens, and a beam of five for samples is five samples, of
-    which the three likeliest are kept.
-
-    Reference:
-        BBH22 §2.1.
+    which the three likeliest are kept. See BBH22 §2.1.
     """
     if name not in METHODS:
         raise ConfigError(f"unknown method '{name}'{nearest(name, list(METHODS))}")

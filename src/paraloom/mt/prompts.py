@@ -80,7 +80,8 @@ def find_prompt(prompt: str, source: str | None, target: str | None, *, plain: b
         if not language:
             raise ConfigError(f"the prompt names the {side} language", remedy=f"Give '{_key(side)}', such as de.")
         values[side], values[f"{side}_code"] = _name_and_code(language, side)
-    return _fill(template, values)
+    parts = Formatter().parse(template)
+    return "".join(literal + (values[field] if field is not None else "") for literal, field, _, _ in parts)
 
 
 def _checked_fields(template: str) -> set[str]:
@@ -155,9 +156,3 @@ def _fields(template: str) -> list[str]:
         raise ConfigError(
             f"the prompt cannot be read ({error})", remedy="Write braces around names of fields only."
         ) from None
-
-
-def _fill(template: str, values: dict[str, str]) -> str:
-    return "".join(
-        literal + (values[field] if field is not None else "") for literal, field, _, _ in Formatter().parse(template)
-    )

@@ -64,10 +64,7 @@ class TrainerLike(Protocol):
 
 
 class BatchSchedule:
-    """The batches of a training in order, from the trainer's position on.
-
-    The order, the subword segmentation and the noise of an epoch follow from the trainer's seed and the epoch's number.
-    """
+    """Batches from the trainer's position on; order, segmentation and noise follow from the seed and the epoch."""
 
     def __init__(
         self, examples: Examples, resample: Callable[[int, int, bool], Examples], trainer: TrainerLike

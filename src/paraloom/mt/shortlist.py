@@ -23,10 +23,8 @@ def write_shortlist(examples: Examples, pieces: Sequence[str], folder: Path) -> 
     """Learn the target subwords of each source subword and write them as a vocabulary map of CTranslate2.
 
     For every source subword the file lists the 25 target subwords that it is aligned with most often, and for all
-    sentences the 500 most frequent ones. A batch is decoded over the union of what its subwords allow.
-
-    Reference:
-        W17 §3.1, with 25 and 10,000 words.
+    sentences the 500 most frequent ones. A batch is decoded over the union of what its subwords allow. See W17 §3.1,
+    with 25 and 10,000 words.
     """
     count = min(len(examples), MAX_PAIRS)
     source, target = (_lists(examples, side, count) for side in (0, 1))

@@ -27,11 +27,8 @@ def train_subwords(
     """Train one unigram model on both languages.
 
     Writes source.spm and target.spm (the same model) and vocab.json (piece → id: `</s>` is 0, `<unk>` 1 and `<pad>` the
-    last, because CTranslate2 starts decoding from a zero embedding, which is the frozen row of `<pad>`).
-
-    Reference:
-        Kudo 2018, "Subword regularization: Improving neural network translation models with multiple subword
-        candidates".
+    last, because CTranslate2 starts decoding from a zero embedding, which is the frozen row of `<pad>`). See Kudo 2018,
+    "Subword regularization: Improving neural network translation models with multiple subword candidates".
     """
     import sentencepiece
 

@@ -84,11 +84,7 @@ def candidate_scores(
 
 
 def sum_of_scores(scores: Mapping[str, Scores]) -> Scores:
-    """The utility of the candidates of a sentence: one score as it is, of several the sum of standard scores.
-
-    The logarithms of each score have a mean of 0 and a standard deviation of 1 over the candidates. A score that is
-    unknown, or the same, for all of them says nothing.
-    """
+    """The utility of candidates: one score as it is, of several the sum of the standard scores of their logarithms."""
     if len(scores) == 1:
         return next(iter(scores.values()))
     return np.sum([_standardized(values) for values in scores.values()], axis=0)

@@ -73,11 +73,7 @@ def sample_ranges(
 
 
 def write_rating_sheet(samples: Sequence[RangeSample], sheet: Path, *, seed: int = 1) -> Path:
-    """Write a sheet of pairs in random order for a rater to label, and a key that says what each pair is.
-
-    The sheet (tab-separated) shows neither score nor range, so that they cannot influence the rater. Give each rater a
-    copy of the sheet, and keep the key.
-    """
+    """Write a sheet of pairs in random order, without scores, for raters to label, and a key that they do not see."""
     rows = [(sample, row) for sample in samples for row in sample.rows]
     order = generator(seed).permutation(len(rows))
     facts: list[Sequence[object]] = []
@@ -107,7 +103,7 @@ def summarize_ratings(sheets: Sequence[Path], key: Path) -> dict[str, Any]:
     labels = [_read_labels(sheet, facts) for sheet in sheets]
     rows = []
     spans = dict.fromkeys(row["range"] for row in facts.values())
-    for span in sorted(spans, key=lambda span: _lower_bound(span, key)):
+    for span in sorted(spans, key=lambda span: _key_number(span.strip("(]").split(",")[0], float, key)):
         numbers = [number for number, row in facts.items() if row["range"] == span]
         overlaps = [_key_number(text, float, key) for number in numbers if (text := facts[number]["trigram_overlap"])]
         row = {
@@ -170,7 +166,3 @@ def _key_number(text: str, kind: type[Number], key: Path) -> Number:
             file=key,
             remedy="Give the key as `paraloom research judge sample` wrote it.",
         ) from None
-
-
-def _lower_bound(span: str, key: Path) -> float:
-    return _key_number(span.strip("(]").split(",")[0], float, key)

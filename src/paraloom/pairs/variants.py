@@ -40,11 +40,7 @@ _SOURCE = "_source"
 
 
 def variant_rows(
-    originals: pa.RecordBatch,
-    variants: Sequence[Sequence[Variant]],
-    method: str,
-    *,
-    signature: str = "",
+    originals: pa.RecordBatch, variants: Sequence[Sequence[Variant]], method: str, *, signature: str = ""
 ) -> pa.RecordBatch:
     """Turn the translations of texts into rows: one for each variant, in order, ranked from 0."""
     if len(variants) != originals.num_rows:
@@ -138,10 +134,7 @@ def _faults(
     points = code_points(variants)
     lengths = np.diff(points[1]), np.diff(code_points(originals)[1])
     shorter, longer = np.minimum(*lengths), np.maximum(*lengths)
-    tests: list[tuple[Bools, str]] = [
-        (lengths[0] == 0, "empty"),
-        (lengths[1] == 0, "the original is empty"),
-    ]
+    tests: list[tuple[Bools, str]] = [(lengths[0] == 0, "empty"), (lengths[1] == 0, "the original is empty")]
     if CUT in batch.schema.names:
         tests.append((pc.fill_null(batch.column(CUT), False).to_numpy(zero_copy_only=False), "cut off before its end"))
     if config.max_length:

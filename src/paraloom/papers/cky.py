@@ -29,11 +29,7 @@ def fill(
     active: npt.NDArray[np.int32],
     active_count: npt.NDArray[np.int32],
 ) -> None:
-    """Fill the chart of a sentence of n words; words i to j, both included, have the cell `cell(i, j, n)`.
-
-    Reference:
-        Younger 1967, "Recognition and parsing of context-free languages in time n³".
-    """
+    """Fill the chart (Younger 1967) of a sentence; words i to j, both included, have the cell `cell(i, j, n)`."""
     n = len(first_tag) - 1
     for i in range(n):
         current = cell(i, i, n)

@@ -71,10 +71,7 @@ def _bundled_model(name: str) -> str:
 
 @dataclass(frozen=True)
 class PaperTrainings:
-    """Trainings of a paper's encoders, as its conditions print them.
-
-    `megabatch` is where negatives are searched, `test` and `our_test` are what the figures are means of.
-    """
+    """Trainings of a paper's encoders, as conditions print them; negatives are searched in `megabatch`."""
 
     pairs: str
     megabatch: str

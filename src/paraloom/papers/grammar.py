@@ -203,11 +203,8 @@ def _log(count: int, total: int) -> float:
 def binarize(tree: Tree) -> Tree:
     """Give each node at most two children, and annotate labels with one sibling and the parent.
 
-    A grammar learned from such trees knows the context of a phrase.
-
-    Reference:
-        Johnson 1998, "PCFG models of linguistic tree representations"; Klein and Manning 2003, "Accurate unlexicalized
-        parsing".
+    A grammar learned from such trees knows the context of a phrase. See Johnson 1998, "PCFG models of linguistic tree
+    representations"; Klein and Manning 2003, "Accurate unlexicalized parsing".
     """
     tree = tree.copy(deep=True)
     tree.collapse_unary(collapsePOS=False, collapseRoot=True, joinChar=CHAIN)

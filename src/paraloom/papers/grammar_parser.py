@@ -25,10 +25,7 @@ BEAM = 14.0
 
 
 class GrammarParser:
-    """Finds the most likely tree of each sentence under a grammar.
-
-    Sentences are tokenized as in the Penn Treebank (do n't).
-    """
+    """Finds the most likely tree of each sentence, tokenized as in the Penn Treebank (do n't), under a grammar."""
 
     def __init__(self, grammar: Grammar, beam: float = BEAM) -> None:
         self.grammar = grammar

@@ -22,11 +22,7 @@ SystemNames: TypeAlias = str | Sequence[str]
 
 
 class Measurements:
-    """Pearson's r × 100 of systems, each trained with one seed or several, on tasks and on samples of their pairs.
-
-    Reference:
-        Efron 1979, Bootstrap Methods: Another Look at the Jackknife; Welch 1947 (for the seeds).
-    """
+    """Pearson's r × 100 of systems, of one seed or several (Welch 1947), on tasks and on bootstrap samples."""
 
     def __init__(
         self,
@@ -111,11 +107,7 @@ def mean_of_seeds(values: Sequence[float]) -> Figure:
 
 
 def mean_estimate(estimates: Sequence[Estimate]) -> Estimate:
-    """The mean of the estimates of several seeds, with a 95 % interval over seeds and test pairs.
-
-    Half its width is the root of the sum of two squares, as of `combined_estimate`: the mean of those of the estimates,
-    which are of the same pairs, and Student's over the seeds.
-    """
+    """The mean of several seeds' estimates; the interval joins that of test pairs and Student's over seeds."""
     values = [estimate.value for estimate in estimates]
     of_pairs = fmean((estimate.high - estimate.low) / 2 for estimate in estimates)
     half = math.hypot(of_pairs, _half_width_of_seeds(values, [0.0]))

@@ -28,10 +28,7 @@ _STAGES = ("filter", "score", "count-words", "train-encoder", "pair-statistics")
 
 @cache
 def code_digest(module: str) -> str:
-    """Digest of the code of a module that makes tables, of what all of them share, and of versions of stages.
-
-    Comments, docstrings and layout are not in it.
-    """
+    """Digest of the code, not the comments, of a module of tables, of what they share, and of versions of stages."""
     root = files("paraloom.papers")
     names = [module.removeprefix("paraloom.papers.").replace(".", "/"), *_SHARED]
     code = {name: _code(root.joinpath(f"{name}.py").read_text(encoding="utf-8")) for name in names}

@@ -79,6 +79,9 @@ def reproduce_tables(
 ) -> Iterator[ReproducedTable]:
     """Make the papers' tables from your own data, next to the published figures; if stopped, the same call resumes.
 
+    Wieting et al. (2017), W17; Wieting and Gimpel (2018), PNMT; Burchell et al. (2022), BBH22; Park et al. (2017),
+    PARK17; Zhou et al. (2017), PGRU; Afli et al. (2017), MultiNews; Iyyer et al. (2018), SCPN.
+
     Args:
         names: Names of tables, such as w17-5, pnmt-1 or park17-2; 'all': those that the inputs allow.
         pairs: Name → back-translated pairs of one source; filters are tuned on the first.
@@ -90,10 +93,6 @@ def reproduce_tables(
         results: The folder docs/explanations/results, for tables of Burchell et al. (2022) and Park et al. (2017).
         folder: Folder of the runs.
         **settings: Further fields of `Study`.
-
-    Reference:
-        Wieting et al. (2017), W17; Wieting and Gimpel (2018), PNMT; Burchell et al. (2022), BBH22; Park et al. (2017),
-        PARK17; Zhou et al. (2017), PGRU; Afli et al. (2017), MultiNews; Iyyer et al. (2018), SCPN.
     """
     inputs: dict[str, Any] = {}
     if results is not None:

@@ -13,10 +13,7 @@ _Config = TypeVar("_Config", bound=Config)
 
 
 def read_config(path: str | Path, kind: type[_Config]) -> tuple[str, int, _Config]:
-    """Read a name, a seed and a configuration from a TOML file.
-
-    `${NAME}` is replaced with the environment variable NAME. Paths stay as they are written.
-    """
+    """Read a name, a seed and a configuration from TOML, with `${NAME}` from the environment and paths as written."""
     path = Path(path)
     try:
         table = read_toml(path.read_text(encoding="utf-8"))

@@ -156,10 +156,7 @@ class Study:
         return self.size_of_recurrent if is_recurrent(spec) else self.size
 
     def human_pairs(self) -> dict[str, Path]:
-        """The pairs that no translator made, as folders of corpora, by `SIMPLE_WIKIPEDIA` and `PPDB`.
-
-        Those of Simple Wikipedia have the scores that tables filter by.
-        """
+        """Pairs that no translator made, as folders of corpora, by `SIMPLE_WIKIPEDIA` (scored) and `PPDB`."""
         stages: list[Stage] = []
         folders: dict[str, str] = {}
         if self.simple_wikipedia is not None:

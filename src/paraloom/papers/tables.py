@@ -112,7 +112,7 @@ class ReproducedTable:
         """Read what `to_dict` gives; verdicts are computed again."""
         paper, ours = table["paper"], table["ours"]
         published = tuple((row[0], tuple(row[1:])) for row in paper["rows"])
-        rows = [(row[0], [_figure(number) for number in row[1:]]) for row in ours["rows"]]
+        rows = [(row[0], [tuple(one) if isinstance(one, list) else one for one in row[1:]]) for row in ours["rows"]]
         orders = [Order.from_dict(order) for order in table["orders"]]
         return cls(
             name=table["name"],
@@ -193,10 +193,7 @@ def reproduced(
     paper: PaperTable | None = None,
     **about: Any,
 ) -> ReproducedTable:
-    """Our rows of a published table; a condition has a name, the paper's, and where they differ ours, and why.
-
-    Those of `published.toml` follow those that are given.
-    """
+    """Our rows of a published table; conditions (name, theirs, ours, why) come before those of `published.toml`."""
     paper = paper or PAPERS[name]
     listed = [
         ExperimentCondition(*(one if len(one) > 2 else (*one, one[1]))) for one in (*conditions, *paper.conditions)
@@ -294,7 +291,3 @@ def format_hours(hours: float) -> str:
     if hours >= 1:
         return f"{hours:.2g} h" if hours < 100 else f"{hours:,.0f} h"
     return f"{60 * hours:.0f} min" if hours >= 1 / 60 else "under 1 min"
-
-
-def _figure(number: Any) -> Figure:
-    return tuple(number) if isinstance(number, list) else number

@@ -53,10 +53,7 @@ class Training:
 
 @dataclass(frozen=True)
 class TrainedEncoders:
-    """The encoders of a table: figures by the keys of trainings, by `untrained` of them, and of the baselines.
-
-    By key, the folder of each seed's encoder, and the corpora that it was trained on.
-    """
+    """The encoders of a table: figures by keys of trainings, untrained and baselines; folders and corpora by key."""
 
     measurements: Measurements
     folders: Mapping[str, Sequence[Path]]

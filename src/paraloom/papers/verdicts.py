@@ -58,10 +58,7 @@ class Order:
 
     @property
     def decided_by(self) -> str:
-        """What would decide an order that is not: how many times as many seeds and test items, or longer training.
-
-        They would tell the paper's difference from 0 where the order had no power, and ours where it had.
-        """
+        """How many times as many seeds and items, or longer training, would decide an order that is not decided."""
         if self.outcome in ("agrees", "disagrees"):
             return ""
         if math.isnan(self._half):
@@ -72,10 +69,7 @@ class Order:
 
     @property
     def times(self) -> float:
-        """How many times as many seeds and test items decide an open order; infinite where they do not.
-
-        Intervals shrink with the root of the number of seeds and items.
-        """
+        """How many times as many seeds and items decide an order, as intervals shrink with their root; or infinite."""
         needed = abs(self.ours.value) if self.outcome == "undecided" else self._published
         return (self._half / needed) ** 2 if self._half > needed > 0 else math.inf
 

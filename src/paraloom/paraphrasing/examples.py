@@ -7,14 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from paraloom.paraphrasing.config import ControlConfig
-from paraloom.paraphrasing.linearization import (
-    SEPARATOR,
-    cut_tree,
-    height_of,
-    nodes_of,
-    plain_text,
-    template_tokens,
-)
+from paraloom.paraphrasing.linearization import SEPARATOR, cut_tree, height_of, nodes_of, plain_text, template_tokens
 
 FREE, TEMPLATE, EXEMPLAR = MODES = ("free", "template", "exemplar")
 """Modes of an example: no template, one of a height that is drawn, or one that is deeper."""

@@ -36,11 +36,9 @@ def cut_tree(tree: str, height: int | None = 2) -> str:
     """The template of a tree: the labels of its upper levels, without words.
 
     The height counts levels of labels below ROOT, so that 2 is the template of SCPN: the label of the sentence and
-    those of its immediate constituents. AESOP's "level 5" counts ROOT, and is height 4.
-
-    Reference:
-        Iyyer et al. 2018, "Adversarial example generation with syntactically controlled paraphrase networks", §2.3;
-        Sun et al. 2021, "AESOP: Paraphrase generation with adaptive syntactic control", §3.
+    those of its immediate constituents. AESOP's "level 5" counts ROOT, and is height 4. See Iyyer et al. 2018,
+    "Adversarial example generation with syntactically controlled paraphrase networks", §2.3; Sun et al. 2021, "AESOP:
+    Paraphrase generation with adaptive syntactic control", §3.
     """
     if height is not None and height < 1:
         raise ConfigError(f"the height of a template must be 1 or more, got {height}")

@@ -12,13 +12,7 @@ from paraloom.core.digests import digest, signature
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.protocols import ParserLike, PrefixScorerLike, PrefixTranslatorLike, ScoringTranslatorLike
 from paraloom.paraphrasing.control import ControlledVariant, control_variants, join_parts, nearness, warn_of_distance
-from paraloom.paraphrasing.examples import (
-    TEMPLATE_HEIGHT,
-    bounded_cut,
-    source_template,
-    source_text,
-    target_prefix,
-)
+from paraloom.paraphrasing.examples import TEMPLATE_HEIGHT, bounded_cut, source_template, source_text, target_prefix
 from paraloom.paraphrasing.linearization import cut_tree, plain_text, read_template
 from paraloom.paraphrasing.round_trip import with_variants
 from paraloom.paraphrasing.settings import ParaphraserSettings

@@ -20,11 +20,7 @@ mentions: @name and #tag. terms: those that are given. numbers: digits, with the
 words with a capital inside a sentence, unless half of all words have one; leave names out in German, where nouns have.
 """
 
-LOST, DISORDER, ADDED = (
-    "placeholder lost",
-    "markup in another order",
-    "number, link or field added",
-)
+LOST, DISORDER, ADDED = ("placeholder lost", "markup in another order", "number, link or field added")
 """Why a candidate is dropped."""
 
 _LETTERS = "AXQZWK"

@@ -45,11 +45,9 @@ def reordered(text: str, tree: str, random: np.random.Generator) -> str | None:
 
     A model that learns to write sentences from such sources, with a template, learns from text alone to follow
     templates, and that what it reads need not have the order of what it writes. Who does what to whom stays as it is:
-    subject, verbs and objects keep their order. Commas of clauses in which something moves are left out.
-
-    Reference:
-        The idea of Huang and Chang 2021, "Generating syntactically controlled paraphrases without using annotated
-        parallel pairs" (SynPG), whose sources are words without any order: these do not tell subject from object.
+    subject, verbs and objects keep their order. Commas of clauses in which something moves are left out. See The idea
+    of Huang and Chang 2021, "Generating syntactically controlled paraphrases without using annotated parallel pairs"
+    (SynPG), whose sources are words without any order: these do not tell subject from object.
     """
     leaves = locate_leaves(text, tree)
     if leaves is None:

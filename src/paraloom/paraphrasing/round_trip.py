@@ -77,10 +77,7 @@ class PivotParaphraser:
     @property
     def signature(self) -> str:
         """Digests of both translators, the number of pivots and the decoding."""
-        models = {
-            "forward": digest(self.forward.signature)[:12],
-            "backward": digest(self.backward.signature)[:12],
-        }
+        models = {"forward": digest(self.forward.signature)[:12], "backward": digest(self.backward.signature)[:12]}
         return signature("round-trip", **models, pivots=self.pivots, decode=self.decode or "beam")
 
     def __repr__(self) -> str:

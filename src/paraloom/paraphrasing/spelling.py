@@ -118,11 +118,8 @@ class Speller:
     pronoun "I" become capitals; text in capitals becomes small; a full stop is added where the text ends with a word. A
     word that is not in the list becomes the most frequent one that differs by one letter too many, too few, another, or
     two swapped, or by letters that are repeated ("sooo"). Words with a capital within a text may be names, and stay; so
-    do words of texts of which many are unknown, which may be in another language.
-
-    Reference:
-        Damerau 1964, "A technique for computer detection and correction of spelling errors", whose four kinds of errors
-        these are.
+    do words of texts of which many are unknown, which may be in another language. See Damerau 1964, "A technique for
+    computer detection and correction of spelling errors", whose four kinds of errors these are.
     """
 
     def __init__(self, words: Iterable[str]) -> None:

@@ -18,10 +18,7 @@ class _Machine:
 
 
 class MachineTracker:
-    """Remembers the machines of the current stage; called with each event.
-
-    A machine is known by the shards that it begins. One whose worker crashed is begun again, there or elsewhere.
-    """
+    """Remembers the machines of the current stage, by the shards that they begin, also after a crash."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

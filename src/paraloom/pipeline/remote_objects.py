@@ -50,10 +50,7 @@ class StageObjects:
     def commit(
         self, kind: str, record: Mapping[str, Any], name: str = "", checksums: Mapping[str, str] | None = None
     ) -> Mapping[str, Any]:
-        """Write an entry, unless another writer was faster: returns the one that holds.
-
-        Where an answer was lost after the entry was written, what is there is this very entry, which holds.
-        """
+        """Write an entry, unless another writer was faster; returns the one that holds, also after a lost answer."""
         about = {"sha256": record_digest(record), "checksums": dict(checksums or {})}
         entry, content = self.entry(kind, record["key"], name), as_json({**record, _ABOUT: about})
         if self.store.create(entry, content):

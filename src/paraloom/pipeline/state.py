@@ -82,10 +82,7 @@ class State:
 def state_of(
     step: Step, pipeline: Definition, folder: Path, outputs: Mapping[str, Output], remote: RemoteRun | None = None
 ) -> State | str:
-    """The state of a step in its folder, or the name of a stage that it needs and that is not in `outputs`.
-
-    The manifest is that of the storage where `remote` is given, of which `folder` is the local copy.
-    """
+    """The state of a step, by the manifest of the storage if `remote`; or a needed stage that `outputs` lacks."""
     references = {**step.references, **({"": step.source} if step.source is not None else {})}
     resolved: dict[str, Output] = {}
     for name, reference in references.items():
@@ -145,7 +142,8 @@ def output_of(state: State, end: Mapping[str, Any], stage: object) -> Output:
     """Output of a finished stage for later stages."""
     if isinstance(stage, Fit):
         return Output(state.folder / ARTIFACT, end["output"])
-    shards = {name: content for name, content in sorted(end["files"].items()) if _is_kept(name)}
+    files = sorted(end["files"].items())
+    shards = {name: content for name, content in files if name.endswith(".parquet") and "/" not in name}
     return Output(state.folder, digest([end["kind"], shards]), shards)
 
 
@@ -157,7 +155,3 @@ def outside(path: Path) -> Output:
         shards = {shard.name: content for shard, content in zip(corpus.shards, corpus.digests, strict=True)}
         return Output(path, digest([corpus.kind, shards]), shards)
     return Output(path, path_digest(path))
-
-
-def _is_kept(name: str) -> bool:
-    return name.endswith(".parquet") and "/" not in name

@@ -14,10 +14,8 @@ PUNCTUATION = frozenset({",", ":", "``", "''", "."})  # Tags of the words that e
 def bracket_f1(pairs: Iterable[tuple[str | None, str]]) -> float:
     """F1 of labeled constituents, 0 to 100; part-of-speech tags do not count.
 
-    2 · matches / (constituents of the predicted trees + constituents of the gold trees), summed over all sentences.
-
-    Reference:
-        Black et al. 1991, "A procedure for quantitatively comparing the syntactic coverage of English grammars".
+    2 · matches / (constituents of the predicted trees + constituents of the gold trees), summed over all sentences. See
+    Black et al. 1991, "A procedure for quantitatively comparing the syntactic coverage of English grammars".
     """
     matches = total = 0
     for predicted, gold in pairs:
@@ -31,11 +29,9 @@ def evalb_f1(pairs: Iterable[tuple[str | None, str]]) -> float:
     """F1 of labeled constituents by the rules of evalb, 0 to 100, as parsers of the Penn Treebank publish it.
 
     Punctuation is left out of the words, constituents that cover nothing else and the label TOP are left out, and PRT
-    counts as ADVP. A word is punctuation by its tag in the gold tree, in both trees.
-
-    Reference:
-        Collins 1997, "Three generative, lexicalised models for statistical parsing"; the parameter file COLLINS.prm of
-        Sekine's and Collins's evalb.
+    counts as ADVP. A word is punctuation by its tag in the gold tree, in both trees. See Collins 1997, "Three
+    generative, lexicalised models for statistical parsing"; the parameter file COLLINS.prm of Sekine's and Collins's
+    evalb.
     """
     matches = total = 0
     for predicted, gold in pairs:

@@ -31,11 +31,9 @@ class SpanNetwork:
     """Scores tags and labels.
 
     Words are the sum of their parts (a trained vector, the mean of those of the affixes, a projection of the given
-    vector), read by two bidirectional layers. A span is the difference of the projected states at its two ends.
-
-    Reference:
-        Stern, Andreas and Klein 2017, "A minimal span-based neural constituency parser"; spans are classified one by
-        one, as in Teng and Zhang 2018, "Two local models for neural constituent parsing".
+    vector), read by two bidirectional layers. A span is the difference of the projected states at its two ends. See
+    Stern, Andreas and Klein 2017, "A minimal span-based neural constituency parser"; spans are classified one by one,
+    as in Teng and Zhang 2018, "Two local models for neural constituent parsing".
     """
 
     # float32 by name, as `SpanModule` trains them, and `given`, int8 `(V, d)`.
@@ -137,11 +135,7 @@ def _cut(weight: Matrix) -> Matrix:
 
 
 class _Layer(NamedTuple):
-    """An LSTM of h numbers in both directions: from its inputs to `(2 * 4 h)` numbers, and from its states likewise.
-
-    Those of a direction are the gates of the input, of the memory and of the output, at half their scale, and the new
-    values.
-    """
+    """A bidirectional LSTM: from inputs and from states to `(2 * 4 h)`, three gates at half scale and new values."""
 
     inputs: _Linear
     recurrent: Matrix

@@ -20,11 +20,9 @@ def bleu_plus_one_from_counts(
 ) -> Float32s:
     """Compute BLEU+1: every order's precision and the length of the reference are smoothed by one.
 
-    With m_n matches among t_n n-grams of the translation, c words against r, it is
-    exp(mean_n log((m_n + 1) / (t_n + 1)) + min(0, 1 - (r + 1) / c)). Identical sentences of c words score exp(-1/c).
-
-    Reference:
-        Nakov, Guzmán, Vogel 2012, "Optimizing for sentence-level BLEU+1 yields short translations"; W17 §5.7.
+    With m_n matches among t_n n-grams of the translation, c words against r, it is exp(mean_n log((m_n + 1) / (t_n +
+    1)) + min(0, 1 - (r + 1) / c)). Identical sentences of c words score exp(-1/c). See Nakov, Guzmán, Vogel 2012,
+    "Optimizing for sentence-level BLEU+1 yields short translations"; W17 §5.7.
     """
     c = np.where(np.asarray(translation_lengths) > 0, translation_lengths, np.nan)
     r = np.where(np.asarray(reference_lengths) > 0, reference_lengths, np.nan)

@@ -10,10 +10,7 @@ from paraloom.text.buffers import Texts, text_buffers
 
 
 class TextSet:
-    """A set of texts that takes 16 to 32 bytes per distinct text.
-
-    Texts with equal hashes count as one, which happens in one of some 10⁷ sets of 10⁶ texts.
-    """
+    """A set of texts in 16 to 32 bytes each, by their hashes, which collide in one of some 10⁷ sets of 10⁶ texts."""
 
     def __init__(self) -> None:
         self._table = np.zeros(1 << 10, np.uint64)

@@ -28,10 +28,7 @@ def check_candidates(languages: Sequence[str]) -> None:
 
 
 class LanguageIdentifier:
-    """Identifies the language of texts among some candidates.
-
-    Models load on first use, a few megabytes per language.
-    """
+    """Identifies languages of texts among candidates; models load on first use, a few megabytes per language."""
 
     def __init__(self, languages: Sequence[str], *, long_texts: bool = False) -> None:
         self.languages = tuple(sorted(set(languages)))

@@ -112,11 +112,7 @@ def _count_ngrams(prefixes: Ids, begin: Int, end: Int, max_order: int, bits: int
 def shared_in_groups(
     prefixes: Ids, offsets: Ints, groups: Ints, left: Ints, right: Ints, bounds: Ints, max_order: int
 ) -> Counts:
-    """Count the n-grams that pairs of lists of the same group share, as multisets.
-
-    As `shared_ngrams`, for groups in which each list is in many pairs: the n-grams of a group are numbered once, and a
-    pair then costs one step for each distinct n-gram of its right list. Memory is that of one group.
-    """
+    """As `shared_ngrams`, for lists in many pairs of a group, whose n-grams are numbered once; one group in memory."""
     shared = np.zeros((len(left), max_order), np.int32)
     max_entries, max_lists = 1, 1
     for group in range(len(groups) - 1):

@@ -62,10 +62,8 @@ def word_ngrams(texts: Texts) -> TokenLists:
 
     A word, or a punctuation mark, is a token of `tokenize`, lowercased and in Unicode NFC. It is marked as `<word>`;
     its units are all runs of 3 to 5 characters of that, and the whole. In a word with Hangul, Han or kana they are runs
-    of 1 to 3 characters, because each of these characters says as much as a few letters.
-
-    Reference:
-        Bojanowski et al. 2017, "Enriching word vectors with subword information", §3.2.
+    of 1 to 3 characters, because each of these characters says as much as a few letters. See Bojanowski et al. 2017,
+    "Enriching word vectors with subword information", §3.2.
     """
     spans = _composed_spans(texts)
     return TokenLists(

@@ -31,10 +31,8 @@ def expected_utility(
 
     With samples of a translator's distribution this estimates how good a candidate is expected to be; the candidate
     with the highest value is the minimum Bayes risk translation. The n-grams of each distinct text are counted once.
-
-    Reference:
-        Kumar and Byrne 2004, "Minimum Bayes-risk decoding for statistical machine translation"; Eikema and Aziz 2020,
-        "Is MAP decoding all you need?", §7 (samples as pseudo-references).
+    See Kumar and Byrne 2004, "Minimum Bayes-risk decoding for statistical machine translation"; Eikema and Aziz 2020,
+    "Is MAP decoding all you need?", §7 (samples as pseudo-references).
     """
     scores_of = _metric(metric)
     if len(candidates) != len(samples):

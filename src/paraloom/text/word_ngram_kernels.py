@@ -95,10 +95,7 @@ def word_ngrams(
 def spell_word_ngrams(
     data: Bytes, starts: Ints, ends: Ints, offsets: Ints, orders: Ints, syllabic_orders: Ints, positions: Ints
 ) -> tuple[Bytes, Ints]:
-    """Bytes of one n-gram of each text, the one at `positions[i]` among those that `word_ngrams` lists for text i.
-
-    Returns the bytes, concatenated, and their offsets, int64 `(n + 1,)`.
-    """
+    """Bytes, concatenated, and offsets of the n-gram at `positions[i]` of those that `word_ngrams` lists for text i."""
     max_bytes = 1
     for k in range(len(starts)):
         max_bytes = max(max_bytes, ends[k] - starts[k])

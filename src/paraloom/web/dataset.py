@@ -56,10 +56,7 @@ class Coded:
 
 
 class Dataset:
-    """Rows to explore.
-
-    `sample` has all rows of a small set. What is counted and sorted by it is said to be of a sample where it has not.
-    """
+    """Rows to explore; where `sample` does not have all of them, what is counted by it is said to be of a sample."""
 
     def __init__(self, source: RowSource, folder: Path) -> None:
         self.source = source

@@ -90,11 +90,7 @@ class Demo:
     """The models behind the boxes; each is loaded when it is first asked for."""
 
     def __init__(
-        self,
-        *,
-        paraphraser: str = "english",
-        encoder: str = "english",
-        sentences: str | Path | None = None,
+        self, *, paraphraser: str = "english", encoder: str = "english", sentences: str | Path | None = None
     ) -> None:
         self._paraphraser_name, self._encoder_name = paraphraser, encoder
         self._sentences = sentences

@@ -50,10 +50,7 @@ def kinds_of(columns: Sequence[str]) -> tuple[str, ...]:
 
 
 class RaterSheet:
-    """A rater's copy of a sheet; each label is on the disk before the next pair is shown.
-
-    Several processes may label the same copy: each label is added to what the file holds at that moment, under a lock.
-    """
+    """A rater's copy of a sheet, which processes may share; each label is on disk before the next pair is shown."""
 
     def __init__(self, path: Path, sheet: Path) -> None:
         self.path = path

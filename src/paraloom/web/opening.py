@@ -40,7 +40,7 @@ class Opening:
 def opening(run: RunView) -> Opening:
     """The top of the report of a run."""
     warnings = list(dict.fromkeys(str(text) for stage in run.stages if (text := stage.figures.get("warning"))))
-    lead = f"{_stages(run)}{_by_the_clock(run)}."
+    lead = f"{run.name}: {plural(len(run.stages), 'stage')}{_by_the_clock(run)}."
     harvested = _harvested(run)
     if harvested is None:
         return Opening(run.name, lead, warnings, None)
@@ -113,10 +113,6 @@ def _curve(run: RunView, stage: StageView, corpus: Corpus, score: str) -> tuple[
 def _batches(parts: Sequence[Corpus], names: Sequence[str]) -> Iterator[pa.RecordBatch]:
     for part in parts:
         yield from part.batches(list(names))
-
-
-def _stages(run: RunView) -> str:
-    return f"{run.name}: {plural(len(run.stages), 'stage')}"
 
 
 def _by_the_clock(run: RunView) -> str:

@@ -19,11 +19,7 @@ _QUESTIONS = {
 
 
 def write_rating_page(sheet: str | Path, page: str | Path) -> Path:
-    """Write a page that shows the pairs of a sheet one at a time, and saves the sheet with the labels of one rater.
-
-    The page is one file, loads nothing, runs its own script only, and keeps the labels in the browser until another
-    rater starts over.  Texts are shown as text, whatever they contain.
-    """
+    """Write a self-contained page that shows a sheet's pairs one at a time and saves the sheet with the labels."""
     sheet = Path(sheet)
     rows = read_pairs_to_label(sheet)
     if not rows:

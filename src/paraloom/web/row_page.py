@@ -161,14 +161,10 @@ def _parse(name: str, tree: str) -> tuple[str, Markup | None, str]:
 def _provenance(dataset: Dataset, values: Mapping[str, object]) -> list[tuple[str, str]]:
     shown = {*dataset.sides, *dataset.numeric, STATUS, REASON, *_PARSES}
     return [
-        (label(name), (value if isinstance(value, str) else _json(value))[:_LONG])
+        (label(name), (value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str))[:_LONG])
         for name, value in values.items()
         if name not in shown and value is not None
     ]
-
-
-def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, default=str)
 
 
 def _neighbors(

@@ -83,9 +83,7 @@ def scores_table(columns: Sequence[ScoreColumn]) -> Markup | None:
     return draw("scores_table", lines, constants, any(column.after for column in columns)) if columns else None
 
 
-def _read(
-    columns: Iterable[tuple[str, Sequence[Path], tuple[float, ...] | None]],
-) -> dict[str, Distribution | None]:
+def _read(columns: Iterable[tuple[str, Sequence[Path], tuple[float, ...] | None]]) -> dict[str, Distribution | None]:
     """Distributions by name: what is in the same shards is read together."""
     together: dict[tuple[Path, ...], dict[str, tuple[float, ...] | None]] = {}
     for name, shards, edges in columns:

@@ -171,12 +171,7 @@ def _near(dataset: Dataset, outcome: SplitRows, threshold: Threshold, state: Vie
 
 
 def _losses(
-    dataset: Dataset,
-    rows: RowNumbers,
-    outcome: SplitRows,
-    scale: float,
-    state: ViewState,
-    threshold: Threshold,
+    dataset: Dataset, rows: RowNumbers, outcome: SplitRows, scale: float, state: ViewState, threshold: Threshold
 ) -> Markup | None:
     """Lost rows by source, most first."""
     several = {name: one for name in dataset.categories() if (one := dataset.coded(name)) and len(one.values) > 1}

@@ -35,13 +35,7 @@ class TextStatistics(Sums):
         )
 
     def figures(self) -> dict[str, Estimate]:
-        """Length (words per sentence), vocabulary (different words) and entropies (nats), with 95 % intervals.
-
-        The vocabulary has no interval: it grows with the sample, so compare samples of equal size.
-
-        Reference:
-            W17 Table 9 and PNMT Table 1 for the entropies of unigrams, trigrams and parses.
-        """
+        """Length (words), entropies (nats; W17 Table 9, PNMT Table 1), vocabulary (grows with the sample)."""
         figures = {
             "length": self.length.estimate(),
             "vocabulary": Estimate(len(self.unigrams), len(self.unigrams), len(self.unigrams)),

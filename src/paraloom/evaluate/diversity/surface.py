@@ -62,11 +62,8 @@ class SurfaceStatistics(Sums):
         """The figures of `UNITS`, by name, the mean lengths with 95 % intervals.
 
         bytes_per_word and the vocabularies have no interval; vocabularies grow with the sample, so compare samples of
-        equal size.
-
-        Reference:
-            The tables of BBH22 have sentence_length and, according to the script published with the paper,
-            bytes_per_word as the length of words and folded_vocabulary as the vocabulary.
+        equal size. The tables of BBH22 have sentence_length and, according to the script published with the paper,
+        bytes_per_word as the length of words and folded_vocabulary as the vocabulary.
         """
         words = self.length.over
         return {

@@ -18,12 +18,7 @@ from paraloom.evaluate.diversity.trees import Trees
 
 
 def tree_kernel_difference(trees: Trees, groups: npt.ArrayLike, setting: TreeKernel | Kind = "sst") -> Floats:
-    """Compute 100 − 100 · the mean normalized kernel over all pairs of trees of a group.
-
-    Reference:
-        BBH22 §2.2, with groups of three outputs, subset trees and dummy words; `tree_kernels.BBH22` has the settings of
-        its script.
-    """
+    """100 − 100 · the mean normalized kernel of all pairs of trees of a group (BBH22 §2.2; its settings: `BBH22`)."""
     setting = TreeKernel(setting) if isinstance(setting, str) else setting
     numbers = np.asarray(groups)
     if numbers.shape != (len(trees),):

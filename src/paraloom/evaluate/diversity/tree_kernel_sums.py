@@ -45,10 +45,8 @@ def subset_sums(a: Side, b: Side, first: Ints, second: Ints, decay: float, bare_
     """Sum the weights of the subset trees in common: decay to the power of their nodes with children.
 
     Δ(i, j) = decay · Π (1 + Δ(child of i, child of j)). With `bare_words` a word alone is a fragment of weight `decay`.
-
-    Reference:
-        Collins and Duffy 2002, "New ranking algorithms for parsing and tagging"; Moschitti 2006, "Making tree kernels
-        practical for natural language learning".
+    See Collins and Duffy 2002, "New ranking algorithms for parsing and tagging"; Moschitti 2006, "Making tree kernels
+    practical for natural language learning".
     """
     a_sizes, a_offsets, a_keys, a_kinds, _, _, _, _ = a
     b_sizes, b_offsets, b_keys, _, slots, slot_starts, following, ranks = b

@@ -69,7 +69,8 @@ def write(batches: Iterable[pa.RecordBatch], target: str) -> int:
             f'<header {header} adminlang="en" srclang="*all*" datatype="plaintext"/>\n<body>\n'.encode()
         )
         for batch in batches:
-            names = _columns(batch)
+            columns = batch.schema.names
+            names = [name for name in ("pair_id", "src", "tgt", "src_lang", "tgt_lang") if name in columns]
             columns = [text_column(batch.column(name)).to_pylist() for name in names]
             for values in zip(*columns, strict=True):
                 rows += 1
@@ -179,10 +180,6 @@ def _texts(unit: list[tuple[str, str]], lang: str, count: int) -> list[str]:
             remedy="Give the full tag (such as en-GB), or remove the unit.",
         )
     return texts
-
-
-def _columns(batch: pa.RecordBatch) -> list[str]:
-    return [name for name in ("pair_id", "src", "tgt", "src_lang", "tgt_lang") if name in batch.schema.names]
 
 
 def _unit(unit: Mapping[str, str | None], target: str, row: int) -> str:

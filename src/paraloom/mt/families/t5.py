@@ -52,10 +52,7 @@ class Madlad(EncoderDecoder):
 
 @dataclass(frozen=True)
 class TaskModel(EncoderDecoder):
-    """T5 and mT5: the task stands in words before the text, for translators with both languages.
-
-    Without languages the text is given as it is, for models that were trained for one task, such as paraphrasing.
-    """
+    """T5 and mT5: where both languages are known, the task stands in words before the text, else the text alone."""
 
     def settings(self, checkpoint: Path, tokenizer: Tokenizer, languages: Mapping[str, str]) -> dict[str, Any]:
         """With the prompts that config.json has: by source and target language."""

@@ -138,11 +138,9 @@ def certified_cut(ranking: Ranking, precision: float, confidence: float = 0.95) 
     Each cut is tested by bets on the next label, which lose on average if the precision is lower than promised; the
     capital grows 20-fold in at most one of 20 such cases (Ville's inequality), however often one looks and whenever one
     stops labeling. The cuts are tested from the top down; the first one that fails ends the search, so that the
-    confidence holds for all of them together. It is the precision of these very rows, not of others like them.
-
-    Reference:
-        Waudby-Smith and Ramdas 2020, "Confidence sequences for sampling without replacement"; Angelopoulos, Bates,
-        Candès, Jordan and Lei 2021, "Learn then test", §3 (fixed-sequence testing).
+    confidence holds for all of them together. It is the precision of these very rows, not of others like them. See
+    Waudby-Smith and Ramdas 2020, "Confidence sequences for sampling without replacement"; Angelopoulos, Bates, Candès,
+    Jordan and Lei 2021, "Learn then test", §3 (fixed-sequence testing).
     """
     depths, best, need = ranking.depths, None, log(1 / (1 - confidence))
     first = ranking.labels[ranking.first]

@@ -73,10 +73,8 @@ def sketches(texts: Texts, *, plain: bool = False) -> npt.NDArray[np.uint32]:
     """Compute a MinHash sketch of each text.
 
     The share of positions where two sketches agree estimates the Jaccard similarity of the texts' character 5-grams,
-    with a standard error of at most 0.06. Plain texts are in lower case and without punctuation already.
-
-    Reference:
-        Broder 1997, "On the resemblance and containment of documents".
+    with a standard error of at most 0.06. Plain texts are in lower case and without punctuation already. See Broder
+    1997, "On the resemblance and containment of documents".
     """
     # Texts of one or two letters are padded: without any n-gram all of them would count as equal.
     plain_texts = texts if plain else without_punctuation(texts)

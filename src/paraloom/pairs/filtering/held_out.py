@@ -63,11 +63,9 @@ class _Features(NamedTuple):
 class HeldOut:
     """Test texts, by which training texts are found that are equal or near to one of them.
 
-    Case, punctuation and runs of white space do not matter. A text takes some 700 bytes; with `equal_only`, eight.
-
-    Reference:
-        Brown et al. 2020, "Language models are few-shot learners", appendix C (13-grams); Chowdhery et al. 2022,
-        "PaLM", §8 (8-grams); Broder 1997 (near-duplicates).
+    Case, punctuation and runs of white space do not matter. A text takes some 700 bytes; with `equal_only`, eight. See
+    Brown et al. 2020, "Language models are few-shot learners", appendix C (13-grams); Chowdhery et al. 2022, "PaLM", §8
+    (8-grams); Broder 1997 (near-duplicates).
     """
 
     def __init__(self, texts: Iterable[Texts], *, similarity: float = NEAR, equal_only: bool = False) -> None:

@@ -98,22 +98,14 @@ def token_pairs(pairs: JudgedPairs, tokenizer: Tokenizer, max_tokens: int) -> To
 
 
 def fit_judge(
-    pairs: JudgedPairs,
-    base: Base,
-    config: JudgeConfig,
-    folder: Path,
-    *,
-    layers: int = 3,
-    teacher_layers: int = 0,
+    pairs: JudgedPairs, base: Base, config: JudgeConfig, folder: Path, *, layers: int = 3, teacher_layers: int = 0
 ) -> dict[str, float]:
     """Train a judge and write its folder; with `teacher_layers`, a larger one first, whose values teach it, too.
 
     Every twentieth pair, by its first side, is set aside: it calibrates the probabilities, and the area under the ROC
     curve is measured on it. The weights of a judge that is trained further are the mean of those before and after,
-    which loses less of what it knew.
-
-    Reference:
-        Wortsman et al. 2022 (robust fine-tuning), Section 3, for the mean of the weights.
+    which loses less of what it knew. See Wortsman et al. 2022 (robust fine-tuning), Section 3, for the mean of the
+    weights.
     """
     import torch
     from tokenizers import Tokenizer
@@ -127,7 +119,8 @@ def fit_judge(
     device = torch.device(str(parse_device(default_device()).parts()[0]))
     network = base.network(layers, config.seed).to(device)
     tokens = token_pairs(pairs, tokenizer, min(config.max_length, network.shape.positions))
-    aside = np.array([_is_set_aside(text) for text in pairs.sources])
+    hashes = (hashlib.sha256(text.lower().encode()).digest() for text in pairs.sources)
+    aside = np.array([one[0] % _SET_ASIDE == 0 for one in hashes])
     learned, soft = tokens.take(~aside), None
     if teacher_layers:
         teacher = base.network(teacher_layers, config.seed).to(device)
@@ -182,7 +175,3 @@ def area(values: npt.NDArray[np.floating], labels: npt.NDArray[np.uint8]) -> flo
     inside = right[right | wrong]
     n = int(inside.sum())
     return float((ranks[inside].sum() - n * (n + 1) / 2) / (n * int(wrong.sum())))
-
-
-def _is_set_aside(text: str) -> bool:
-    return hashlib.sha256(text.lower().encode()).digest()[0] % _SET_ASIDE == 0

@@ -55,10 +55,7 @@ class _Layer(nn.Module):
 
 
 class JudgeNetwork(nn.Module):
-    """Logits of `OUTPUTS` for n pairs.
-
-    The head sees the state of the first token, the difference of the mean states of both sides, and their product.
-    """
+    """Logits of `OUTPUTS` for n pairs, from the first state and the difference and product of both sides' means."""
 
     def __init__(self, shape: JudgeShape, dropout: float = 0.1) -> None:
         super().__init__()

@@ -35,10 +35,7 @@ def whitespace_words(points: Points, offsets: Ints, white: Bools) -> Counts:
 
 @kernel
 def repeats(points: Points, offsets: Ints, white: Bools, min_length: int, max_length: int, threshold: int) -> Counts:
-    r"""Repetitions of the first immediately repeated stretch of each text: int32 (n,), 0 if there is none.
-
-    The figure of OpusFilter's RepetitionFilter, `(\S.{min_length-1,max_length}?)(?: *\1){threshold,}`.
-    """
+    """Repetitions of the first immediately repeated stretch, int32 (n,), as OpusFilter's RepetitionFilter counts."""
     counts = np.zeros(len(offsets) - 1, np.int32)
     max_characters = 0
     for row in range(len(counts)):

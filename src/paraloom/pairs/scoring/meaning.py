@@ -50,10 +50,7 @@ def order_inversions(a: ClassifiedWords, b: ClassifiedWords) -> Float32s:
     """Compute the share of pairs of shared content words that the other side has in another order.
 
     Only words that occur once on each side count. It is (1 − τ) / 2 of Kendall's τ of their positions. In a language
-    without function words, all words count.
-
-    Reference:
-        Kendall 1938, "A new measure of rank correlation".
+    without function words, all words count. See Kendall 1938, "A new measure of rank correlation".
     """
     (a_keys, a_offsets), (b_keys, b_offsets) = _content(a), _content(b)
     return kernels.order_inversions(a_keys, a_offsets, b_keys, b_offsets)

@@ -56,10 +56,7 @@ def quantities(
     features: Features,
     numbers: Floats,
 ) -> tuple[Floats, Bools, Ints]:
-    """The quantities of each text in digits and words, whether each is loose, and the offsets.
-
-    `total` is what a scale word has multiplied already, `group` what the next one would multiply.
-    """
+    """The quantities of each text in digits and words, whether each is loose, and the offsets."""
     amounts = np.empty(2 * len(starts) + 1, np.float64)
     loose = np.zeros(2 * len(starts) + 1, np.bool_)
     lists = np.zeros(len(offsets), np.int64)

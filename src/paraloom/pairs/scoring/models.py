@@ -278,10 +278,7 @@ def language_scorers(identifier: LanguageClassifier) -> tuple[Scorer, ...]:
 
 
 def _of_sides(
-    columns: Mapping[Side, Column],
-    compute: Callable[..., Values],
-    model: str,
-    *reads: str,
+    columns: Mapping[Side, Column], compute: Callable[..., Values], model: str, *reads: str
 ) -> tuple[Scorer, ...]:
     """The scorers of both sides, which read the columns of their side."""
     return tuple(

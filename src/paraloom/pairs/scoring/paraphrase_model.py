@@ -67,10 +67,7 @@ _MIN_WEIGHT = 0.01
 
 @dataclass(frozen=True)
 class Feature:
-    """One score in a logistic regression: weight · (value − center) / scale, of the value within [low, high].
-
-    Of `LOG_ODDS`, the value is the log-odds.
-    """
+    """A score, or its log-odds, in a regression: weight · (value − center) / scale, value within [low, high]."""
 
     name: str
     weight: float
@@ -123,10 +120,7 @@ class Preset:
 
 @dataclass(frozen=True)
 class ParaphraseModel:
-    """Logistic regressions over fewer and fewer scores, the presets of `paraloom filter`, and a card.
-
-    Each pair is scored by the first regression all of whose scores it has.
-    """
+    """Regressions over fewer and fewer scores; the first one counts that has all it needs. Presets, and a card."""
 
     models: tuple[LogisticModel, ...]
     presets: Mapping[str, Preset]

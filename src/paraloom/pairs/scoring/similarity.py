@@ -27,10 +27,8 @@ def overlap(a: TokenLists, b: TokenLists, n: int) -> Float32s:
 
     Filter by it to drop pairs that use the same words: upper bounds of 0.6 to 0.7 are the best ones in the paper. Both
     counts are of multisets, as the paper divides "by the total number of n-grams in the reference or translation,
-    whichever has fewer": a repeated n-gram counts as often as both sides have it.
-
-    Reference:
-        Wieting, Mallinson, Gimpel 2017 (W17), §5.7.
+    whichever has fewer": a repeated n-gram counts as often as both sides have it. See Wieting, Mallinson, Gimpel 2017
+    (W17), §5.7.
     """
     return overlap_from_counts(shared_ngrams(a, b, n), a.lengths, b.lengths, n)
 

@@ -47,7 +47,8 @@ def find_scorers(names: Sequence[str | Scorer]) -> list[Scorer]:
             for member in GROUPS.get(name, (name,)):
                 chosen.setdefault(member, SCORES[member])
         elif name in JUDGED:
-            for scorer in _bundled_judge(name):
+            of_judge = judge_scorers(_open_bundled_judge())
+            for scorer in (one for one in of_judge if name in ("judge", one.name)):
                 chosen.setdefault(scorer.name, scorer)
         elif (name := name.partition(":")[0]) in COLUMNS:
             raise ConfigError(f"score '{name}' needs a model", remedy=f"{_keys(name)}: `{COLUMNS[name].command}`.")
@@ -63,11 +64,6 @@ def find_scorers(names: Sequence[str | Scorer]) -> list[Scorer]:
 
 
 _open_bundled_judge = late("paraloom.pairs.scoring.judge:bundled_judge")
-
-
-def _bundled_judge(name: str) -> list[Scorer]:
-    """Scorers by the bundled judge: one of its columns, or all of them for the name of the group."""
-    return [scorer for scorer in judge_scorers(_open_bundled_judge()) if name in ("judge", scorer.name)]
 
 
 def _keys(name: str) -> str:

@@ -38,10 +38,8 @@ def translation_scorers(
     """Make the scorers that the given translators allow.
 
     A score is null where the pivot or a side that it needs is empty. Texts that occur several times in a batch, as
-    pivots of n-best translations do, are translated once.
-
-    Reference:
-        Junczys-Dowmunt 2018, "Dual conditional cross-entropy filtering of noisy parallel corpora".
+    pivots of n-best translations do, are translated once. See Junczys-Dowmunt 2018, "Dual conditional cross-entropy
+    filtering of noisy parallel corpora".
     """
 
     def costs(model: ScoringTranslatorLike, first: str, second: str) -> Callable[[PairBatch], Values]:

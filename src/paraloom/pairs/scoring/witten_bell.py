@@ -35,10 +35,8 @@ class WittenBellModel:
     """An n-gram model with Witten–Bell smoothing: each order is interpolated with the next lower one.
 
     It knows how often each n-gram occurs, and how often and with how many different continuations each history. The
-    lowest order is the uniform distribution over the vocabulary, the end of the sentence and one unknown symbol.
-
-    Reference:
-        Witten and Bell 1991, "The zero-frequency problem"; Chen and Goodman 1998, §2.5.
+    lowest order is the uniform distribution over the vocabulary, the end of the sentence and one unknown symbol. See
+    Witten and Bell 1991, "The zero-frequency problem"; Chen and Goodman 1998, §2.5.
     """
 
     ngrams: Ids  # Ids of the n-grams of all orders, uint64 `(g,)`, ascending
@@ -54,11 +52,7 @@ class WittenBellModel:
     def signature(self) -> str:
         """Units, order, number of n-grams, and the digest of the file."""
         return signature(
-            "witten-bell",
-            units=self.units,
-            order=self.order,
-            ngrams=len(self.ngrams),
-            digest=self.digest or "none",
+            "witten-bell", units=self.units, order=self.order, ngrams=len(self.ngrams), digest=self.digest or "none"
         )
 
     def logprobs(self, texts: Texts, *, ended: bool = True) -> Floats:

@@ -24,9 +24,7 @@ from paraloom.pairs.scoring.word_lists import (
     UNNEGATED,
     Role,
 )
-from paraloom.pairs.scoring.word_lists import (
-    VAGUE as VAGUE_WORDS,
-)
+from paraloom.pairs.scoring.word_lists import VAGUE as VAGUE_WORDS
 from paraloom.text.buffers import Texts, code_points
 from paraloom.text.characters import class_table, decimal_table
 from paraloom.text.chrf import Points

@@ -35,6 +35,8 @@ def run_experiment(
 ) -> ExperimentResult:
     """Run an experiment in a folder; if stopped, the same call resumes.
 
+    Burchell et al. (2022).
+
     Args:
         path: The experiment's settings, a TOML file.
         folder: Run folder.
@@ -42,9 +44,6 @@ def run_experiment(
         engine: local, inline, or ray (pip install 'paraloom[cluster]').
         workers: Processes; default: one per core. The result is the same.
         report: Called with the table of the figures.
-
-    Reference:
-        Burchell et al. (2022).
     """
     path, folder = Path(path), Path(folder)
     name, seed, experiment = read_experiment(path, small=small)

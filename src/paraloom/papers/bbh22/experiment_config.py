@@ -30,6 +30,7 @@ class Experiment(Config):
     Relative paths in its file are resolved against the folder of the file. Every table of parallel text may have
     `sample`, a number of rows to draw from the whole file; the rest of the file may then be monolingual text, and the
     file of a test parallel text. A test may also have `sets`, a file with ranges of rows that are evaluated separately.
+    See Burchell et al. (2022), §3.
 
     Args:
         src_lang: Source language of the final translators.
@@ -61,9 +62,6 @@ class Experiment(Config):
 
     Raises:
         ConfigError: Names the key that is wrong.
-
-    Reference:
-        Burchell et al. (2022), §3.
     """
 
     src_lang: str

@@ -21,10 +21,7 @@ def root_production(tree: str | None) -> str | None:
     A root labeled ROOT, TOP or S1, or without a label, is skipped if it has a single child. Function tags are removed
     (NP-SBJ is NP), and so are traces and phrases that hold nothing else. For a dependency tree
     (`brackets.dependency_tree`) the production consists of the relations of the root's dependents, in order. A root
-    directly above its word has no children: its label alone.
-
-    Reference:
-        BBH22 §2.1, which sorts sentences by it.
+    directly above its word has no children: its label alone. See BBH22 §2.1, which sorts sentences by it.
     """
     if tree is None:
         return None

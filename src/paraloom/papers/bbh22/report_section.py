@@ -76,10 +76,7 @@ def perplexities(records: Mapping[str, Sequence[Mapping[str, float]]]) -> Markup
 
 
 def gains(stages: Sequence[StageView]) -> Markup | None:
-    """Relative gain in BLEU over parallel data only, by group of each test set; means over seeds (BBH22, Figure 5).
-
-    The stages are named test-TEST-METHOD-SEED; None unless a test set has method `none` and another one.
-    """
+    """Relative gain in BLEU over parallel data only, by group of each test set (BBH22, Figure 5); None without it."""
     tests: dict[str, dict[str, list[Mapping[str, Any]]]] = {}
     for stage in stages:
         match = _TEST.fullmatch(stage.name)

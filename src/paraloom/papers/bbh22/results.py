@@ -25,10 +25,7 @@ _DIVERSITY = ("ibleu", "ichrf", "kernel_sst", "cost", "sentence_length", "vocabu
 
 @dataclass(frozen=True)
 class MethodResult(ResultRecord):
-    """Figures of one method of back-translation, as the stages return them.
-
-    Those of each seed's translator by test, of its back-translations (empty for 'none'), and of each seed's training.
-    """
+    """Figures of a method: of each seed's translator by test, of its back-translations, and of each seed's training."""
 
     method: str
     tests: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
@@ -42,10 +39,7 @@ class MethodResult(ResultRecord):
 
 @dataclass(frozen=True)
 class ExperimentResult(ResultRecord):
-    """Figures of the methods, by test those of the back-translator, and differences of BLEU as text.
-
-    The back-translator limits what diversity can achieve.
-    """
+    """Figures of the methods, of the back-translator by test, which limits them, and differences of BLEU."""
 
     methods: tuple[MethodResult, ...]
     back_translator: dict[str, dict[str, Any]] = field(default_factory=dict)

@@ -15,10 +15,7 @@ FILE = "groups.json"
 
 @dataclass(frozen=True)
 class SyntaxGroup:
-    """Sentences with one root production, or with several if one alone has too few.
-
-    Groups are numbered from 1 by the frequency of their most frequent production; `productions` has the rows of each.
-    """
+    """Sentences with the same root production, or several rare ones; groups are numbered from 1 by frequency."""
 
     group: int
     productions: dict[str, int]
@@ -34,10 +31,8 @@ def choose_groups(counts: Counter[str], k: int = 3, min_rows: int = 0) -> list[S
     """Choose the k largest groups.
 
     Productions are taken by frequency (equally frequent ones in alphabetical order). Each begins a group; while that
-    has fewer than `min_rows` rows, the next production joins it.
-
-    Reference:
-        BBH22 §2.1. Its footnote 2 joins the fourth production to the third, which is too small to fine-tune on.
+    has fewer than `min_rows` rows, the next production joins it. See BBH22 §2.1. Its footnote 2 joins the fourth
+    production to the third, which is too small to fine-tune on.
     """
     if k < 1 or min_rows < 0:
         raise ConfigError(f"expected 1 or more groups of 0 or more rows, got {k} groups of {min_rows}")

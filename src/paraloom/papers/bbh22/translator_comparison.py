@@ -59,10 +59,7 @@ class TranslatorComparison(NamedTuple):
 def compare_translators(
     systems: Mapping[str, Sequence[Sequence[str]]], references: Sequence[str], *, samples: int = SAMPLES, seed: int = 1
 ) -> TranslatorComparison:
-    """Compare translators on one test by BLEU and chrF (sacreBLEU's defaults) with a paired bootstrap.
-
-    The samples are the same for all systems, so that sentences that are hard for all do not count as a difference.
-    """
+    """Compare translators on one test by BLEU and chrF with a paired bootstrap, of the same samples for all."""
     if not references:
         raise DataError("no sentences to compare translators by", remedy="Give one reference or more.")
     for name, trainings in systems.items():
@@ -140,10 +137,7 @@ class CompareTranslators(Fit):
             raise ConfigError("key 'names' must name two systems or more, not one")
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
-        """Write result.json, with a row for each pair of systems and measure; return the differences of BLEU as text.
-
-        `lowest` and `highest` are those of a single training of the system, minus the mean of the other system.
-        """
+        """Write result.json, a row for each pair of systems and measure; return the differences of BLEU as text."""
         systems: dict[str, list[Sequence[str]]] = {}
         for name, path in zip(self.names, context.paths("evaluations"), strict=True):
             systems.setdefault(name, []).append(list(read_lines(path / "hypotheses.txt")))

@@ -38,10 +38,8 @@ def all_scores(source: Documents, target: Documents) -> Iterator[MultiNewsScores
     """The scores of all pairs, a block of source documents at a time.
 
     Numbers of words are compared as they are, although one language may need more of them.  Named entities are
-    recognized by their spelling (`document_features.entities`), and match if they are spelled the same.
-
-    Reference:
-        Afli, Lohar and Way 2017 (MultiNews), equations 1 to 4.
+    recognized by their spelling (`document_features.entities`), and match if they are spelled the same. See Afli, Lohar
+    and Way 2017 (MultiNews), equations 1 to 4.
     """
     from scipy import sparse
 
@@ -64,10 +62,7 @@ def all_scores(source: Documents, target: Documents) -> Iterator[MultiNewsScores
 
 
 def pair_by_scores(source: Documents, target: Documents, pictures: float = 0.0) -> list[DocumentPair]:
-    """The best target of each source document, of all targets, by MultiNews' score.
-
-    A target may be the best of several sources; of equal targets the first is taken.
-    """
+    """The best target of each source document by MultiNews' score, the first of equals; sources may share one."""
     if not len(target):
         return []
     images = image_vectors(source, target) if pictures else None

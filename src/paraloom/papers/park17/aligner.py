@@ -37,10 +37,7 @@ _CONSTANT_SHARES = (0.0, 0.05, 0.1, 0.15, 0.22, 0.3, 0.4, 0.5, 0.6)
 
 
 class Park17Weights(NamedTuple):
-    """The weights λ of the formula; the defaults are PARK17's.
-
-    Only their ratios matter for which beads are best.
-    """
+    """The weights λ of the formula, by default PARK17's; only their ratios matter for which beads are best."""
 
     length: float = LENGTH
     constant: float = CONSTANT
@@ -108,12 +105,7 @@ def _cells() -> Iterator[Park17Weights]:
 
 @dataclass(frozen=True)
 class Park17Aligner:
-    """PARK17's aligner as an object, like `sentences.SentenceAligner`; see `align_by_cosine`.
-
-    Args:
-        weights: λ.
-        max_bead_size: Sentences on one side of a bead at most.
-    """
+    """PARK17's aligner as an object, like `sentences.SentenceAligner`; see `align_by_cosine`."""
 
     weights: Park17Weights = PUBLISHED
     max_bead_size: int = MAX_BEAD_SIZE
@@ -136,10 +128,7 @@ def align_by_cosine(
     """Find the beads with the highest sum of λ1 log2 P(δ | match) + λ2 + λ3 cos(sources, targets).
 
     A baseline: `sentences.align` is more accurate.  An unaligned sentence has no cosine, and the δ of a sentence of
-    mean length.
-
-    Reference:
-        Park, Dugast, Hong, Shin and Cha 2017 (PARK17), §4.2.
+    mean length. See Park, Dugast, Hong, Shin and Cha 2017 (PARK17), §4.2.
     """
     source, target = pair.source, pair.target
     if not source or not target:

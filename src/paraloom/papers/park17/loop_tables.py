@@ -84,10 +84,6 @@ def _conditions(run: FinishedRun, number: int) -> list[tuple[str, ...]]:
 
 
 def difference_of_shares(a: float, of_a: int, b: float, of_b: int) -> Estimate:
-    """a − b with its 95 % interval, for shares (or F1, as if it were one) of independent items.
-
-    Reference:
-        Newcombe 1998, "Interval estimation for the difference between independent proportions", method 10.
-    """
+    """a − b with its 95 % interval, for shares (or F1) of independent items (Newcombe 1998, method 10)."""
     (low_a, high_a), (low_b, high_b) = wilson_interval(a * of_a, of_a), wilson_interval(b * of_b, of_b)
     return Estimate(a - b, a - b - math.hypot(a - low_a, high_b - b), a - b + math.hypot(high_a - a, b - low_b))

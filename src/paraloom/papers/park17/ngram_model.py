@@ -27,12 +27,7 @@ class NgramTable(NamedTuple):
 
 
 def train_ngrams(sentences: Sequence[Sequence[int]], begin: int, end: int) -> NgramTable:
-    """Train a trigram model.
-
-    Reference:
-        Chen and Goodman 1999, "An empirical study of smoothing techniques for language modeling", §3: interpolated
-        Kneser–Ney with one discount.
-    """
+    """Train a trigram model by interpolated Kneser–Ney with one discount (Chen and Goodman 1999, §3)."""
     padded = [np.array([begin, begin, *words, end], np.int64) for words in sentences]
     trigrams = np.concatenate([np.lib.stride_tricks.sliding_window_view(words, 3) for words in padded])
     types, counts = np.unique(trigrams, axis=0, return_counts=True)

@@ -42,11 +42,9 @@ def build_table(
     """Extract a phrase table from a bitext of subwords.
 
     The score of a phrase pair is the weighted sum of the logs of p(t | s) and p(s | t), by discounted counts, and of
-    two lexical weights, ∏ over the words of one side of the mean probability of the word given those of the other.
-
-    Reference:
-        Koehn, Och and Marcu 2003, "Statistical phrase-based translation", §3 (extraction) and §4.5 (lexical weights,
-        here over all word pairs of the phrases).
+    two lexical weights, ∏ over the words of one side of the mean probability of the word given those of the other. See
+    Koehn, Och and Marcu 2003, "Statistical phrase-based translation", §3 (extraction) and §4.5 (lexical weights, here
+    over all word pairs of the phrases).
     """
     a, b = _lists(source), _lists(target)
     b_links, a_links = align_words(a, b, alignment)

@@ -89,10 +89,8 @@ def train_phrase_translator(
     """Train a phrase-based translator: subwords, word alignment, a phrase table, and a trigram model of the target.
 
     The bonus for each subword of a translation, which decides on its length, is set so that the translations of some
-    training sentences are as long as their references.
-
-    Reference:
-        Koehn, Och and Marcu 2003, "Statistical phrase-based translation".
+    training sentences are as long as their references. See Koehn, Och and Marcu 2003, "Statistical phrase-based
+    translation".
     """
     config = config or PhraseTranslatorConfig()
     texts = zip(normalize(source).to_pylist(), normalize(target).to_pylist(), strict=True)

@@ -36,6 +36,8 @@ PLAUSIBLE = "src <> tgt and length(tgt) between 3 and 400 and length(src) betwee
 class LoopConfig(Config):
     """Configuration of a self-training loop.
 
+    Park et al. (2017), §4 and §5.
+
     Args:
         source: Corpus of documents in the language that is translated.
         target: Corpus of documents in the other language.
@@ -70,9 +72,6 @@ class LoopConfig(Config):
         gold_sentences: Documents with true sentence alignments, as JSON lines, to evaluate the translator as a help in
             alignment. They should not be among the documents that are aligned.
         tests: Settings of `read-pairs` stages by name, for BLEU in each round.
-
-    Reference:
-        Park et al. (2017), §4 and §5.
     """
 
     source: str
@@ -206,13 +205,7 @@ def selftrain(
     workers: int | None = None,
     report: Callable[[str], None] = lambda text: None,
 ) -> list[Table]:
-    """Run a self-training loop in a folder, round by round; if stopped, the same call resumes.
-
-    It ends after the last round, or when the development BLEU has not improved for `patience` rounds.
-
-    Reference:
-        Park et al. (2017).
-    """
+    """Run a self-training loop (Park et al. 2017) in a folder, round by round; if stopped, the same call resumes."""
     folder = Path(folder)
     name, seed, config = read_loop(path)
     figures: list[Table] = []

@@ -24,10 +24,8 @@ def pair_by_topics(
     """The target with the most similar topics of each source document, of all targets, where the cosine reaches θ.
 
     Topics are those of latent Dirichlet allocation over both sides together, the source's by its translation.  Without
-    one its own words are compared, and only names and numbers tell topics.
-
-    Reference:
-        Park et al. 2017 (PARK17), §3.1 and §4.2.
+    one its own words are compared, and only names and numbers tell topics. See Park et al. 2017 (PARK17), §3.1 and
+    §4.2.
     """
     if not len(source) or not len(target):
         return []

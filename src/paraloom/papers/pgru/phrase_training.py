@@ -108,11 +108,7 @@ def train_phrases(
     evaluate_every: int = 5,
     checkpoint_seconds: float = 60.0,
 ) -> dict[str, Any]:
-    """Train a phrase encoder and save it.
-
-    An interrupted training resumes from `folder/checkpoint/` when it is called again with the same examples, vectors
-    and configuration, and ends with the same bytes.
-    """
+    """Train a phrase encoder and save it; if stopped, the same call resumes and ends with the same bytes."""
     import torch
 
     from paraloom.papers.encoder_networks import new_network
@@ -142,10 +138,7 @@ def train_phrases(
 
 
 class _BestNetwork:
-    """A network that is trained, and what it was when its figure was highest.
-
-    `tensors`, the contents of a checkpoint, are arrays by name, which share the network's memory or are copies.
-    """
+    """A network in training, and its best state so far; `tensors`, of a checkpoint, may share its memory."""
 
     def __init__(self, network: Any) -> None:
         self.network = network

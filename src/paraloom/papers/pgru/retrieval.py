@@ -22,10 +22,7 @@ def retrieval_accuracy(
     seed: int = 1,
     similarity: Similarity = "cosine",
 ) -> float:
-    """Share of the queries, 0 to 1, whose own paraphrase is the nearest of random candidates.
-
-    A tie counts as wrong, so that an encoder that gives all sentences the same vector has an accuracy of 0.
-    """
+    """Share of the queries, 0 to 1, whose paraphrase is nearer than random candidates; a tie counts as wrong."""
     if len(queries) != len(paraphrases):
         raise DataError(
             f"expected one paraphrase for each query, got {len(paraphrases)} for {len(queries)} queries",

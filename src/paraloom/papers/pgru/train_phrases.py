@@ -109,10 +109,7 @@ class TrainPhrases(PhraseConfig, Fit):
         return result
 
     def _vectors(self, context: StageContext) -> tuple[list[str], Vectors]:
-        """The words of the file, lower-cased, and their vectors, scaled to a mean norm of 2.
-
-        With shorter vectors the gates of a GRU stay half open, with longer ones they saturate.
-        """
+        """The words, lower-cased, and vectors of mean norm 2: with shorter ones a GRU's gates stay half open."""
         words = read_vector_words(context.inputs["vectors"])
         pretrained = read_vectors(context.inputs["vectors"], Vocabulary("word", words))
         lengths = np.linalg.norm(pretrained.vectors, axis=1)

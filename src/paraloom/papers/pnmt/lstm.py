@@ -20,10 +20,7 @@ class LstmNetwork(RecurrentNetwork):
     """Encoder, attention and decoder of PNMT's paraphraser.
 
     h_t = LSTM(w_{t−1}, h_{t−1}); a_t = softmax(h_t W H) H; p_t = softmax(U tanh(V [h_t; a_t])). The decoder's layers
-    start from the encoder's last states of both directions, projected.
-
-    Reference:
-        Wieting and Gimpel 2018, "ParaNMT-50M", §6.
+    start from the encoder's last states of both directions, projected. See Wieting and Gimpel 2018, "ParaNMT-50M", §6.
     """
 
     kind: ClassVar[str] = "lstm"

@@ -44,10 +44,7 @@ class Attack(NamedTuple):
 
 
 class Rewording(NamedTuple):
-    """A paraphrase, and the lower of the judge's two probabilities that it says the same, 0 to 1.
-
-    What does not pass in the first order is not asked about in the second; a copy keeps the meaning.
-    """
+    """A paraphrase, and the lower of the judge's probabilities that it says the same in both orders; 1 for a copy."""
 
     text: str
     judged: float

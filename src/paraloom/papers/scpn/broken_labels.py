@@ -56,10 +56,7 @@ class LabeledSplit:
 
 
 class LabelClassifier:
-    """A logistic regression on vectors of texts, and of what is added to each, which has its label.
-
-    The strength of the penalty is chosen on a fifth of the texts, of which nothing is added then.
-    """
+    """A logistic regression on vectors of texts and of what is added to each; a fifth of the texts tunes it."""
 
     def __init__(
         self, encoder: EncoderLike, texts: Sequence[str], labels: Ints, added: Sequence[Sequence[str]], classes: int

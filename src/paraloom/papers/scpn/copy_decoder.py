@@ -17,10 +17,8 @@ class CopyDecoder(nn.Module):
 
     With the parse's states Z and the source's states H: z_t = softmax(h_{t−1} W_z Z) Z; h_t = LSTM([w_{t−1}; z_t],
     h_{t−1}); a_t = softmax(h_t W H) H; g_t = σ(v · [w_{t−1}; z_t; a_t; h_t]); p_t = g_t · copy_t + (1 − g_t) ·
-    softmax(U V [h_t; a_t]), where copy_t is the attention to the source, added up for equal tokens.
-
-    Reference:
-        Iyyer et al. 2018, §3, and its released code; See et al. 2017, "Get to the point".
+    softmax(U V [h_t; a_t]), where copy_t is the attention to the source, added up for equal tokens. See Iyyer et al.
+    2018, §3, and its released code; See et al. 2017, "Get to the point".
     """
 
     def __init__(self, size: int, word_dim: int, hidden_dim: int, layers: int) -> None:

@@ -86,8 +86,7 @@ def evaluate_exemplars(
 ) -> ExemplarRow:
     """Compare outputs with references, and their trees with those of references and exemplars.
 
-    Reference:
-        Kumar et al. 2020 (SGCP), §4.3 (TED-R and TED-E); Sun et al. 2021 (AESOP), §4, which cuts trees to a height.
+    Kumar et al. 2020 (SGCP), §4.3 (TED-R and TED-E); Sun et al. 2021 (AESOP), §4, which cuts trees to a height.
     """
     lengths = {len(side) for side in (sources, outputs, references, *trees.values())}
     if not sources or len(lengths) > 1:
@@ -157,10 +156,8 @@ def rouge(text: str, reference: str) -> tuple[float, float, float]:
     """ROUGE-1, ROUGE-2 and ROUGE-L: F1 of a text, 0 (nothing in common) to 1 (the same words).
 
     Words are those of `paraloom.text.tokens.words`, lower-cased, without punctuation and without stemming. n-grams that
-    occur several times count as often as both sides have them.
-
-    Reference:
-        Lin 2004, "ROUGE: A package for automatic evaluation of summaries", §2 and §3.1, with β = 1.
+    occur several times count as often as both sides have them. See Lin 2004, "ROUGE: A package for automatic evaluation
+    of summaries", §2 and §3.1, with β = 1.
     """
     ours, theirs = words(text, punctuation=False), words(reference, punctuation=False)
     subsequence = LCSseq.similarity(ours, theirs)

@@ -62,10 +62,8 @@ class ExemplarFinder:
     The rule follows Kumar et al. (2020): an exemplar is a sentence with the syntax of the reference and other content.
     Here its template at height 2 is that of the reference, it shares no content word with the sentence or the
     reference, and of the sentences that meet this, as drawn by seed, it has the smallest tree edit distance to the
-    reference at `height`. The thresholds are ours.
-
-    Reference:
-        Kumar et al. 2020, "Syntax-guided controlled generation of paraphrases" (SGCP), §4.
+    reference at `height`. The thresholds are ours. See Kumar et al. 2020, "Syntax-guided controlled generation of
+    paraphrases" (SGCP), §4.
     """
 
     def __init__(

@@ -12,11 +12,7 @@ SMALLEST = 1e-20
 
 
 def bilinear_attention(query: Tensor, weight: Tensor, keys: Tensor, mask: Tensor) -> Tensor:
-    """Attention weights softmax(q W K).
-
-    Reference:
-        Luong et al. 2015, "Effective approaches to attention-based neural machine translation", eq. 8 ("general").
-    """
+    """Attention weights softmax(q W K), "general" in Luong et al. 2015, eq. 8."""
     single = query.dim() == 2
     projected = (query[:, None] if single else query) @ weight
     scores = projected @ keys.transpose(1, 2)
@@ -74,9 +70,8 @@ def copy_distribution(attention: Tensor, source: Tensor, size: int) -> Tensor:
 def mix_log(generated: Tensor, copied: Tensor, gate: Tensor) -> Tensor:
     """Logarithm of g · copied + (1 − g) · generated, where g is the probability of copying.
 
-    Reference:
-        See et al. 2017, "Get to the point: Summarization with pointer-generator networks", eq. 9. SCPN's released code
-        mixes logarithms instead, which does not give probabilities.
+    See et al. 2017, "Get to the point: Summarization with pointer-generator networks", eq. 9. SCPN's released code
+    mixes logarithms instead, which does not give probabilities.
     """
     copy = functional.logsigmoid(gate) + copied.clamp_min(SMALLEST).log()
     return torch.logaddexp(copy, functional.logsigmoid(-gate) + generated)

@@ -34,10 +34,7 @@ def find_exemplars(
     seed: int = 1,
     **config: Any,
 ) -> list[ExemplarPair]:
-    """Find exemplars for pairs: sentences about something else with nearly the syntax of the paraphrase.
-
-    The files are read twice at most, in batches; what is kept depends on `rows`, not on their length.
-    """
+    """Find sentences with the syntax of pairs' paraphrases but other content, streaming the files at most twice."""
     check_rows(rows)
     drawn = draw_pairs(chain.from_iterable(read_parsed(pairs)), _OVERSAMPLING * rows, seed)
     finder = ExemplarFinder(drawn, ExemplarConfig(**config), language=language, seed=seed)
@@ -103,6 +100,8 @@ def measure_exemplars(
 ) -> ExemplarResult:
     """Paraphrase sentences with the syntax of exemplars, and compare what comes out with references and exemplars.
 
+    Kumar et al. 2020 (SGCP); Sun et al. 2021 (AESOP).
+
     Args:
         paraphraser: english, or a folder of `train paraphraser`.
         pairs: Held-out pairs from `parse`, or a set of `paraloom research exemplars`.
@@ -114,9 +113,6 @@ def measure_exemplars(
         height: Levels of the exemplar's tree that are forced.
         language: Language of the pairs, for its function words.
         seed: Seed of every random choice.
-
-    Reference:
-        Kumar et al. 2020 (SGCP); Sun et al. 2021 (AESOP).
     """
     check_rows(rows)
     if min(heights, default=-1) < 0:

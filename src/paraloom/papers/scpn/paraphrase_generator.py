@@ -16,11 +16,7 @@ LAYERS = 2
 
 
 class ParaphraseGenerator(CopyNetwork):
-    """A bidirectional LSTM reads the sentence, an LSTM the parse; a `CopyDecoder` of two layers writes.
-
-    Reference:
-        Iyyer et al. 2018, §3.1, and its released code (`SCPN`).
-    """
+    """LSTMs read sentence and parse, a `CopyDecoder` writes (Iyyer et al. 2018, §3.1; in their code `SCPN`)."""
 
     kind: ClassVar[str] = "paraphrase-generator"
 

@@ -16,11 +16,7 @@ LAYERS = 1
 
 
 class ParseGenerator(CopyNetwork):
-    """One LSTM reads parse and template, each by itself; a `CopyDecoder` of one layer writes, and copies of the parse.
-
-    Reference:
-        Iyyer et al. 2018, §3.2, and its released code (`ParseNet`).
-    """
+    """LSTMs read parse and template, a `CopyDecoder` writes (Iyyer et al. 2018, §3.2; in their code `ParseNet`)."""
 
     kind: ClassVar[str] = "parse-generator"
 

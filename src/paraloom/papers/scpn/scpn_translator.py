@@ -100,10 +100,7 @@ class ScpnTranslator:
     separator. The parse generator makes a full parse of the template, and the paraphrase generator a paraphrase with
     this parse. A template that is a full parse already, as that of an exemplar may be, goes to the paraphrase generator
     as it is. SCPN cannot write without a template: a free paraphrase has the sentence's own, or where that is unknown
-    the commonest of the training pairs.
-
-    Reference:
-        Iyyer et al. 2018, §3.
+    the commonest of the training pairs. See Iyyer et al. 2018, §3.
     """
 
     def __init__(

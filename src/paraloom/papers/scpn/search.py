@@ -55,10 +55,7 @@ def beam_search(
     nbest: int = 1,
     length_penalty: float = 1.0,
 ) -> list[list[WrittenTokens]]:
-    """The most likely outputs that a beam finds.
-
-    The search of a row ends when as many hypotheses ended as the beam has places, or at its limit.
-    """
+    """The most likely outputs of a beam; a row ends with as many ended hypotheses as places, or at its limit."""
     rows = list(range(len(prefixes)))
     done: list[list[WrittenTokens]] = [[] for _ in prefixes]
     device = memory[0].device

@@ -91,10 +91,7 @@ class RecurrentTrainer:
         return total / tokens
 
     def evaluate(self, examples: Examples, pool: ThreadPoolExecutor) -> dict[str, float]:
-        """Measure the development loss, and keep the weights if they are the best so far.
-
-        With `config.keep_last` they are kept in any case.
-        """
+        """Measure the development loss, and keep the weights if they are the best, or if `config.keep_last`."""
         loss = self._development_loss(examples)
         self.evaluations_without_gain = 0 if loss < self.best_loss else self.evaluations_without_gain + 1
         if not self.evaluations_without_gain or self.config.keep_last:

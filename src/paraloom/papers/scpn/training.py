@@ -32,10 +32,8 @@ def train_lstm(
 
     The folder gets lstm.safetensors, lstm.json, the subwords, the training curve and training.json; checkpoint/ holds
     what a killed training needs to resume. Of the configuration, sizes, the learning rates of other optimizers, label
-    smoothing, moving averages, sampled softmax and precisions are not used.
-
-    Reference:
-        Wieting and Gimpel 2018, "ParaNMT-50M", §6.
+    smoothing, moving averages, sampled softmax and precisions are not used. See Wieting and Gimpel 2018, "ParaNMT-50M",
+    §6.
     """
     from paraloom.papers.pnmt.lstm import LstmNetwork
 
@@ -66,10 +64,8 @@ def train_scpn(
     """Train SCPN's paraphrase generator, then its parse generator.
 
     The folder is that of `train_lstm`, with paraphrase-generator.* and parse-generator.* instead of lstm.*; files of
-    figures are of the paraphrase generator, and those of the parse generator are in parse-generator/.
-
-    Reference:
-        Iyyer et al. 2018, "Adversarial example generation with syntactically controlled paraphrase networks", §3.
+    figures are of the paraphrase generator, and those of the parse generator are in parse-generator/. See Iyyer et al.
+    2018, "Adversarial example generation with syntactically controlled paraphrase networks", §3.
     """
     from paraloom.papers.scpn.paraphrase_generator import ParaphraseGenerator
     from paraloom.papers.scpn.parse_generator import ParseGenerator

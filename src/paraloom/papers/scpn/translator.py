@@ -27,11 +27,7 @@ HYPOTHESES = 256
 
 
 class RecurrentTranslator:
-    """Writes with a recurrent network that `train-paraphraser` trained.
-
-    It meets `paraloom.core.protocols.PrefixTranslatorLike`, and decodes by beam search, as PNMT and SCPN do: the same
-    texts give the same outputs, whatever the seed.
-    """
+    """A `PrefixTranslatorLike` of a network of `train-paraphraser`; decodes by beam, so that seeds do not matter."""
 
     def __init__(self, folder: str | Path, kind: str, *, device: str | None = None) -> None:
         self.folder, self.kind = Path(folder), kind

@@ -70,10 +70,7 @@ class ClassifierConfig(Config):
 
 @dataclass(frozen=True, eq=False)
 class Classifier:
-    """A trained classifier of references and translations.
-
-    Word i of the ascending ids `words`, uint64 `(v,)`, has row i + 1 of the embedding; row 0 is for all others.
-    """
+    """A classifier of references and translations; word i of ascending `words` has row i + 1, others row 0."""
 
     kind: Kind
     words: npt.NDArray[np.uint64]

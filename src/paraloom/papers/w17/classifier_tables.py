@@ -52,10 +52,7 @@ def classifiers(study: Study, name: str) -> ReproducedTable:
 
 
 def train_classifiers(study: Study, name: str) -> dict[ClassifierTraining, dict[str, Any]]:
-    """Train all classifiers, with both choices of negatives, in a run of each source.
-
-    Several commands can train those of several sources at a time.
-    """
+    """Train all classifiers, with both choices of negatives, in a run of each source, which commands can share."""
     figures: dict[ClassifierTraining, dict[str, Any]] = {}
     start: dict[str, Any] = (
         {} if study.vectors is None else {"vectors": study.wide_vectors(), "dimension": study.dimension}

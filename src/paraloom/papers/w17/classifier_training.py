@@ -28,10 +28,7 @@ _MAX_WORDS = 512
 
 @dataclass
 class ReferenceTranslations:
-    """References, where each is from, and their translations.
-
-    Those of reference i are `translations[bounds[i]:bounds[i + 1]]`.
-    """
+    """References, their origins, and translations: those of reference i are `translations[bounds[i]:bounds[i + 1]]`."""
 
     references: list[str] = field(default_factory=list)
     translations: list[str] = field(default_factory=list)
@@ -74,11 +71,7 @@ def train_classifier(
     device: str = "cpu",
     vectors: str | Path | None = None,
 ) -> dict[str, Any]:
-    """Train a classifier on back-translated pairs, and save the epoch that is best on the development references.
-
-    Reference:
-        Wieting, Mallinson, Gimpel 2017 (W17), §5.6.1.
-    """
+    """Train a classifier on back-translated pairs, and save the best epoch on development references (W17 §5.6.1)."""
     import torch
 
     used = parse_device(device, torch.cuda.device_count())

@@ -67,15 +67,14 @@ def train_classifier(
 ) -> RunResult:
     """Train a classifier that tells human references from translations, for the score `reference_probability`.
 
+    Wieting et al. (2017), §5.6.1.
+
     Args:
         pairs: Back-translated pairs.
         output: The folder to write.
         seed: Seed of every random choice.
         on_error: Stop at a row that cannot be read, or reject it into OUTPUT.rejected.jsonl, with the reason.
         **config: Further fields of `TrainClassifier`.
-
-    Reference:
-        Wieting et al. (2017), §5.6.1.
     """
     stages, references = input_stages_of(pairs, "input", on_error=on_error)
     training = TrainClassifier(pairs_from=references, **config)

@@ -66,13 +66,7 @@ class Tuning(Config):
 def compare_candidates(
     tuning: Tuning, folder: str | Path, *, engine: str = "local", seed: int = 1
 ) -> list[dict[str, Any]]:
-    """Train an encoder on each candidate and on random pairs; the rows have the best on the development tasks first.
-
-    If stopped, the same call resumes.
-
-    Reference:
-        Wieting et al. (2017), §5.
-    """
+    """Train an encoder on each candidate and on random pairs (W17 §5), best on development first; it resumes."""
     result = run_in(folder, tuning_stages(tuning), name="tune", seed=seed, engine=engine)
     figures: dict[str, list[float]] = {}
     for name, candidate in tuning.draws.items():

@@ -106,17 +106,14 @@ class Local:
             if self.threads or needs.gpus:
                 _dismiss(workers)
             else:
-                self._rest(workers)
+                while workers:
+                    workers[-1].rest()
+                    self._resting.append(workers.pop())
         finally:
             for worker in workers:
                 worker.process.terminate()
             for worker in workers:
                 worker.stop()
-
-    def _rest(self, workers: list[_Worker]) -> None:
-        while workers:
-            workers[-1].rest()
-            self._resting.append(workers.pop())
 
     def close(self) -> None:
         """End the workers that rest. The next `run` starts new ones."""

@@ -52,11 +52,7 @@ class Worker:
 
 
 class Pool(Generic[Result]):
-    """Actors for the tasks of one stage, as many as fit the machines of the cluster, replaced when they crash.
-
-    Invariant: the number of tasks that were taken and are not finished is at most twice the number of workers, however
-    slow the caller is.
-    """
+    """Actors for a stage's tasks, replaced when they crash; at most two unfinished tasks for each worker."""
 
     def __init__(self, ray: ModuleType, stage: str, needs: Resources, max_workers: int | None = None) -> None:
         self.ray = ray

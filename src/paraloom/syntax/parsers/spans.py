@@ -23,10 +23,7 @@ MAX_WORDS = 150  # Words of a sentence that is parsed; time and memory grow with
 
 
 class SpanParser:
-    """Finds the tree whose labeled spans are together the most likely.
-
-    Sentences are tokenized as in the Penn Treebank (do n't).
-    """
+    """Finds the tree whose labeled spans are together the most likely, of Penn Treebank tokens (do n't)."""
 
     def __init__(
         self,
