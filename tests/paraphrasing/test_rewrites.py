@@ -122,6 +122,13 @@ def test_a_wording_stays_where_another_would_be_wrong(text: str, output: str) ->
     assert output not in [one.text for one in rewrites(text)]
 
 
+@pytest.mark.parametrize(
+    "text", ["Till Lindemann sings.", "Everybody Loves Raymond", "SHE CANNOT COME.", "Maybe Someday is a song."]
+)
+def test_names_that_begin_a_text_and_capitals_stay(text: str) -> None:
+    assert not rewrites(text)
+
+
 def test_every_rule_is_a_change_of_words() -> None:
     assert len(bundled_rules()) == len({rule.pattern.pattern for rule in bundled_rules()})
     for text in ("I have to go because the whole film is on each day.", "There is a lot of water next to a bike."):

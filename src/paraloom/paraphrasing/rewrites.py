@@ -109,9 +109,18 @@ def _is_odd(text: str, new: str) -> bool:
     return bool(articles or names - {*re.findall(r"[\w'-]+", new.lower())})
 
 
+def _is_name(text: str, match: re.Match[str]) -> bool:
+    """Whether what is found is in capitals, or one word that begins the text and that a name follows."""
+    found = match.group()
+    follows = (
+        not match.start() and found[:1].isupper() and found.isalpha() and re.match(r" [A-Z][\w-]", text[match.end() :])
+    )
+    return bool(follows) or (len(found) > 2 and found.isupper())
+
+
 def _rewritten(text: str, rules: Sequence[Rule]) -> Iterator[Rewrite]:
     for pattern, template in rules:
-        if match := pattern.search(text):
+        if (match := pattern.search(text)) and not _is_name(text, match):
             new = _begun(match.expand(template), match.group())
             yield Rewrite(text[: match.start()] + new + text[match.end() :], pattern.pattern)
     for name, pattern, comma in (("clause to the end", _LEADING, ""), ("clause to the front", _TRAILING, ",")):
