@@ -133,7 +133,7 @@ def reference_differences(study: Study, name: str) -> ReproducedTable:
 def reference_correlations(study: Study, name: str) -> ReproducedTable:
     """W17 Table 10: what the probability that a translation is a reference correlates with."""
     group = "spearman_of_reference_probability"
-    by_seed = [_statistics(study, study.judged(seed), f"statistics-{seed}") for seed in range(1, study.seeds + 1)]
+    by_seed = [_judged_statistics(study, seed) for seed in range(1, study.seeds + 1)]
     rows: list[Row] = []
     for source in study.sources:
         of_seeds = [
@@ -198,6 +198,11 @@ def _statistics(study: Study, corpora: Mapping[str, Path] | None = None, name: s
     stages = [PairStatistics(name=f"{source}-statistics", pairs=path) for source, path in of_source.items()]
     results = study.results(stages, study.folder / name)
     return {source: results[f"{source}-statistics"] for source in study.sources}
+
+
+def _judged_statistics(study: Study, seed: int) -> dict[str, Any]:
+    """The same with the probabilities of classifiers that were trained with a seed."""
+    return _statistics(study, study.judged(seed), f"statistics-{seed}")
 
 
 def _rows(study: Study, group: str, measures: Sequence[Measure]) -> list[Row]:

@@ -112,7 +112,7 @@ class ReproducedTable:
         """Read what `to_dict` gives; verdicts are computed again."""
         paper, ours = table["paper"], table["ours"]
         published = tuple((row[0], tuple(row[1:])) for row in paper["rows"])
-        rows = [(row[0], [tuple(one) if isinstance(one, list) else one for one in row[1:]]) for row in ours["rows"]]
+        rows = [(row[0], [_figure(number) for number in row[1:]]) for row in ours["rows"]]
         orders = [Order.from_dict(order) for order in table["orders"]]
         return cls(
             name=table["name"],
@@ -291,3 +291,7 @@ def format_hours(hours: float) -> str:
     if hours >= 1:
         return f"{hours:.2g} h" if hours < 100 else f"{hours:,.0f} h"
     return f"{60 * hours:.0f} min" if hours >= 1 / 60 else "under 1 min"
+
+
+def _figure(number: Any) -> Figure:
+    return tuple(number) if isinstance(number, list) else number

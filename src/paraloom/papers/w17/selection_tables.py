@@ -283,5 +283,9 @@ def _smallest_range(folder: Path, ranges: Sequence[Candidate]) -> int:
     """The number of scored pairs in the smallest range of length."""
     batches = Corpus.open(folder).batches(["tgt_tokens"])
     lengths = np.concatenate([batch.column("tgt_tokens").to_numpy() for batch in batches])
-    bounds = [[int(word) for word in candidate.label.split() if word.isdigit()] for candidate in ranges]
+    bounds = [[int(number) for number in _numbers(candidate.label)] for candidate in ranges]
     return min(int(((lengths >= low) & (lengths <= high)).sum()) for low, high in bounds)
+
+
+def _numbers(label: str) -> list[str]:
+    return [word for word in label.split() if word.isdigit()]
