@@ -110,12 +110,12 @@ def _is_odd(text: str, new: str) -> bool:
 
 
 def _is_name(text: str, match: re.Match[str]) -> bool:
-    """Whether what is found is in capitals, or one word that begins the text and that a name follows."""
-    found = match.group()
-    follows = (
-        not match.start() and found[:1].isupper() and found.isalpha() and re.match(r" [A-Z][\w-]", text[match.end() :])
+    """Whether a match is in capitals, or one word that begins the text and that a name follows."""
+    words = match.group()
+    begins = not match.start() and words[:1].isupper() and words.isalpha()
+    return (len(words) > 2 and words.isupper()) or (
+        begins and re.match(r" [A-Z][\w-]", text[match.end() :]) is not None
     )
-    return bool(follows) or (len(found) > 2 and found.isupper())
 
 
 def _rewritten(text: str, rules: Sequence[Rule]) -> Iterator[Rewrite]:
