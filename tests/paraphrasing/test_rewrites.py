@@ -129,6 +129,10 @@ def test_names_that_begin_a_text_and_capitals_stay(text: str) -> None:
     assert not rewrites(text)
 
 
+def test_a_text_of_marks_takes_no_time() -> None:
+    assert rewrites("who directed " + "!" * 100_000) == []
+
+
 def test_every_rule_is_a_change_of_words() -> None:
     assert len(bundled_rules()) == len({rule.pattern.pattern for rule in bundled_rules()})
     for text in ("I have to go because the whole film is on each day.", "There is a lot of water next to a bike."):

@@ -51,7 +51,7 @@ _CHOICES = tuple(
 )
 """Words of which one does not stand for another: for some they do, but seldom in the sentences that were read."""
 _ODD_AMOUNT = re.compile(r"\b(?:how|too|so|as|very) a lot\b", re.IGNORECASE)
-_ODD_MARK = re.compile(r",(?:\W*$|\.)")
+_ODD_MARK = re.compile(r",(?:\W{0,9}$|\.)")
 """A comma at the end, or before a full stop."""
 _AUXILIARY_FORMS = {
     **dict.fromkeys(("am", "is", "are", "was", "were", "been", "being"), "be"),

@@ -49,6 +49,10 @@ _NAME = re.compile(r"(?<=[a-z0-9,] )(?!I\b)[A-Z][\w'-]*")
 _ARTICLE = re.compile(r"\b(?:a [aeio]|an [^aeio\W])\w+", re.IGNORECASE)
 
 
+_LONGEST = 1000
+"""Characters of a sentence, at most: some patterns take quadratic time."""
+
+
 class Rewrite(NamedTuple):
     """A sentence that a rule wrote; its probability is unknown."""
 
@@ -99,6 +103,8 @@ def bundled_rules() -> list[Rule]:
 
 def rewrites(text: str, rules: Sequence[Rule] | None = None) -> list[Rewrite]:
     """What each rule makes of a sentence where it applies first, equal ones once; names stay, and "a" and "an" fit."""
+    if len(text) > _LONGEST:
+        return []
     written = {one.text: one for one in _rewritten(text, bundled_rules() if rules is None else rules)}
     return [one for one in written.values() if one.text != text and not _is_odd(text, one.text)]
 
