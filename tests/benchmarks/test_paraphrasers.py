@@ -123,7 +123,8 @@ def test_speed(toy_paraphraser: Path, tmp_path: Path) -> None:
     printed = run("paraphrase_speed", toy_paraphraser, "--input", tmp_path / "lines.txt", "--rounds", 1)
     result = json.loads(printed.splitlines()[-1])
     # The toy language has two templates.
-    assert [row["task"] for row in result["rows"]] == ["free", "2 templates each", "auto, 2 each, parsed"]
+    tasks = ["free", "2 templates each", "auto, 2 each, parsed", "strict, selected"]
+    assert [row["task"] for row in result["rows"]] == tasks
     assert result["lines"] == 6 and all(row["ours"] > 0 for row in result["rows"])
     free = result["rows"][0]
     assert free["generate"] > 0 and len(free["ratios"]) == 1 and 0 <= result["same"] <= 1
