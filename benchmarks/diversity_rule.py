@@ -19,7 +19,7 @@ from statistics import fmean, variance
 from typing import Any
 
 import numpy as np
-from results_pages import FOLDER, put_result, read_topic, standalone
+from results_pages import FOLDER, put_result, standalone
 from when_diversity_trains import COPIES, TEACHER, read
 
 from paraloom.core.stats import Estimate, student_t_quantile
@@ -197,10 +197,8 @@ def main() -> None:
     if options.write:
         FIGURE.write_text(draw(study), encoding="utf-8")
         page = FOLDER / "diversity.json"
-        old = {result.get("heading"): result for result in read_topic(page)["results"]}
         for heading, table in tables.items():
-            prose = {key: value for key, value in old.get(heading, {}).items() if key in ("text", "notes")}
-            put_result(page, {"heading": heading, **prose, **COMMON, **table})
+            put_result(page, {"heading": heading, **COMMON, **table})
 
 
 if __name__ == "__main__":

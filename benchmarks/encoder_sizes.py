@@ -45,16 +45,6 @@ COLUMNS = [
     *("table", "words", "trigrams", "dimensions", "a number, or a row", "MB", "STS 2012–15", "difference"),
     *("STS-B dev", "SICK", "PIT", "order", "PAWS", "captions/s"),
 ]
-TEXT_OF_PAGE = [
-    "The bundled `english`, made smaller. *Codes*: what `paraloom research export english --megabytes 1 -o FOLDER` "
-    "writes: 144 of 256 dimensions, in groups of 3, 6 or 12, a byte for each group (product quantization, 256 "
-    "centroids); if 12 bytes for each do not fit, the most frequent words and trigrams only. Their shape at 1 MB was "
-    "chosen on development text, STS 2012's training pairs and SICK's. *Cut*: rotated by PCA of sentences' vectors and "
-    "cut to fewer dimensions, four bits each; at 1 MB the best of three shapes on that text. `Encoder.load` opens all "
-    "of them. Pearson × 100, means and the columns *order* and *PAWS* as [there](encoders.md#similarity), with "
-    "differences from `english` (paired bootstrap). Captions per second of a processor, on busy cores."
-]
-
 Floats = npt.NDArray[np.float32]
 
 
@@ -207,7 +197,6 @@ def main() -> None:
             FOLDER / "encoder-training.json",
             {
                 "heading": "A megabyte for browsers, without training",
-                "text": TEXT_OF_PAGE,
                 "command": ["PARALOOM_DATA=/path/to/corpora python benchmarks/encoder_sizes.py --write"],
                 "machine": "cores",
                 "seeds": "1",

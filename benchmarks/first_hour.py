@@ -1,16 +1,15 @@
-"""The first hour of a new user: ten pairs on the screen, the README and the start pages, and common mistakes.
+"""The first hour of a new user: ten pairs on the screen, and common mistakes.
 
     python benchmarks/first_hour.py                 # all; minutes, offline
     python benchmarks/first_hour.py --only mistakes
     python benchmarks/first_hour.py --write         # and put the tables on the page of results
 
 *harvest* runs `paraloom quickstart` in an empty folder with nothing compiled before, and counts the seconds until ten
-kept pairs are on the screen: at most 60 on two idle cores. *pages* runs every block of the README and of docs/start,
-top to bottom, and compares what it prints with what the page shows. *mistakes* runs each line as a command of its own
-in an empty folder that has only a small bitext, without a network, and prints exit status, seconds and message.
+kept pairs are on the screen: at most 60 on two idle cores. *mistakes* runs each line as a command of its own in an
+empty folder that has only a small bitext, without a network, and prints exit status, seconds and message.
 
-The script exits with 1 if the pairs come late, a block fails or prints something else, or a mistake has another exit
-status than it should, a message without the words that say what to do, a traceback, or no answer in a minute.
+The script exits with 1 if the pairs come late, or a mistake has another exit status than it should, a message without
+the words that say what to do, a traceback, or no answer in a minute.
 """
 
 from __future__ import annotations
@@ -29,19 +28,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-from results_pages import FOLDER, INDEX, read_topic, write_topic
+from results_pages import FOLDER, put_result
 
 from paraloom.bundled import SAMPLE
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.append(str(ROOT / "tests"))
-from shown_output import differences, examples, run_examples  # noqa: E402
 
 HARVEST_SECONDS = 60.0
 PAIRS_SHOWN = 10
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs/start").glob("*.md"))]
 ROWS = 60
 LIMIT_SECONDS = 60.0
 COMMAND = (sys.executable, "-m", "paraloom.cli.main")
@@ -338,30 +333,6 @@ def try_harvest() -> tuple[bool, list[list[str]]]:
     return right, table
 
 
-def try_pages() -> tuple[bool, list[list[str]]]:
-    """Run the blocks of each page in an empty folder, top to bottom, and compare what they print."""
-    table, right = [], True
-    for page in PAGES:
-        blocks = examples(page.read_text(encoding="utf-8"))
-        if not blocks:
-            continue
-        name, started = str(page.relative_to(ROOT)), time.monotonic()
-        with tempfile.TemporaryDirectory() as scratch:
-            try:
-                printed = run_examples(blocks, Path(scratch))
-            except AssertionError as error:
-                print(f"{name}: {error}", file=sys.stderr)
-                printed = []
-        compared = [(block, text) for block, text in zip(blocks, printed, strict=False) if block.shown is not None]
-        wrong = [differences(block.shown or "", text) for block, text in compared]
-        print("\n".join(filter(None, wrong)), file=sys.stderr)
-        good = len(printed) == len(blocks) and not any(wrong)
-        right = right and good
-        seconds = f"{time.monotonic() - started:.0f}"
-        table.append([name, str(len(blocks)), str(len(compared)), "yes" if good else "NO", seconds])
-    return right, table
-
-
 def _cell(message: str) -> str:
     """A message in one cell of a table, without the frames and progress of a terminal."""
     lines = [re.sub(r"[│╭╮╰╯─]", " ", line).strip() for line in message.splitlines()]
@@ -371,54 +342,22 @@ def _cell(message: str) -> str:
 
 PARTS: dict[str, tuple[Callable[[], tuple[bool, list[list[str]]]], list[str], str]] = {
     "harvest": (try_harvest, ["`paraloom quickstart`", "status", "seconds to ten pairs", "in all"], "lrrr"),
-    "pages": (try_pages, ["page", "blocks", "outputs compared", "as shown", "seconds"], "lrrlr"),
     "mistakes": (try_mistakes, ["mistake", "line", "status", "seconds", "message"], "llrrl"),
 }
 """Name of a part → what runs it, and the columns of its table."""
 
-TEXTS = {
-    "harvest": "From nothing to ten kept pairs on the screen, after installation: in an empty folder, offline.",
-    "pages": "The README and the start pages, each block run top to bottom in an empty folder, their output compared "
-    "with what they show.",
-    "mistakes": "Mistakes, each in an empty folder with a small bitext, without a network; the script fails where a "
-    "message lacks the words that help.",
-}
-
 
 def write_page(tables: Mapping[str, list[list[str]]]) -> None:
-    """Put the tables on the page about runs."""
+    """Put the tables on the page of results, that of mistakes without seconds and messages."""
     path = FOLDER / "first-hour.json"
-    topic = page_topic()
-    commit = subprocess.run(["git", "rev-parse", "--short=8", "HEAD"], capture_output=True, text=True, check=True)
-    results = {result["heading"]: result for result in topic["results"]}
     for name, rows in tables.items():
         _, columns, align = PARTS[name]
-        results[name.capitalize()] = {
-            "heading": name.capitalize(), "text": [TEXTS[name]],
-            "command": [f"python benchmarks/first_hour.py --only {name} --write"],
-            "commit": commit.stdout.strip(), "date": time.strftime("%Y-%m-%d"), "version": "0.2", "machine": "cores",
-            "columns": columns, "align": align, "rows": rows,
-        }  # fmt: skip
-    ordered = [results[name.capitalize()] for name in PARTS if name.capitalize() in results]
-    others = [result for heading, result in results.items() if heading.lower() not in PARTS]
-    write_topic(path, topic | {"results": [*ordered, *others]})
-
-
-def page_topic() -> dict[str, Any]:
-    """The page as it is, or an empty one, which the front page of the results names from now on."""
-    path, index = FOLDER / "first-hour.json", FOLDER / f"{INDEX}.json"
-    front = read_topic(index)
-    if path.stem not in front["more"]:
-        write_topic(index, front | {"more": [path.stem, *front["more"]]})
-    return read_topic(path) if path.exists() else dict(EMPTY_TOPIC)
-
-
-EMPTY_TOPIC: dict[str, Any] = {
-    "title": "The first hour",
-    "question": "How long until a newcomer sees pairs, and what does a mistake get?",
-    "answer": "ten pairs in a minute; every mistake a message that says what to do",
-    "results": [],
-}
+        width = 3 if name == "mistakes" else len(columns)
+        put_result(path, {
+            "heading": name.capitalize(),
+            "command": [f"python benchmarks/first_hour.py --only {name} --write"], "machine": "cores",
+            "columns": columns[:width], "align": align[:width], "rows": [row[:width] for row in rows],
+        })  # fmt: skip
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

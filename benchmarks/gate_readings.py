@@ -136,7 +136,10 @@ def page(folder: Path, sheets: Sequence[Path], origin: Mapping[str, str]) -> Non
     key = json.loads((folder / "key.json").read_text(encoding="utf-8"))
     rows = []
     for kind, of_kind in key.items():
-        for number, (name, of_cell) in enumerate(of_kind["cells"].items()):
+        for cell_name, of_cell in of_kind["cells"].items():
+            name, _, system = cell_name.rpartition(", ")
+            if system != SYSTEMS[1]:
+                continue
             names = of_cell["pairs"]
             unread = sum(reader.get(one, {}).get("meaning") not in LABELS for reader in readers for one in names)
             if unread:
@@ -147,7 +150,7 @@ def page(folder: Path, sheets: Sequence[Path], origin: Mapping[str, str]) -> Non
             precision = sum(one["meaning"] == "k" for one in verdicts) / max(1, len(verdicts))
             copies = f"{sum(one['copy'] == 'y' for one in verdicts) / len(verdicts):.0%}" if names else "–"
             shares = [f"{1000 * kept_share * precision:.3g}", copies]
-            rows.append(["" if number else kind, name, f"{kept_share:.1%}", str(len(names)), *right, *shares])
+            rows.append([kind if name == "all" else "", name, f"{kept_share:.1%}", str(len(names)), *right, *shares])
     names = sorted(set.intersection(*(set(reader) for reader in readers)))
     first, second = ([reader[name]["meaning"] for name in names] for reader in readers[:2])
     topic = read_topic(TOPIC)

@@ -26,7 +26,7 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +38,7 @@ from paraloom.io import Corpus, read_lines
 from paraloom.pairs.lookalikes import names_in
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "examples"))
-from judge_changes import KINDS, Words, change, damaged
+from judge_changes import KINDS, Words, change
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -337,19 +337,6 @@ def expected_error(probabilities: np.ndarray, labels: np.ndarray, bins: int = 10
     }
 
 
-def formed(rows: list[Row]) -> dict[str, float]:
-    """Area of `tgt_formed`: second sides of right pairs against the same, damaged by rule."""
-    from paraloom.pairs.scoring.judge import bundled_judge
-
-    judge, random, result = bundled_judge(), np.random.default_rng(SEED), {}
-    for name in ("Tatoeba", "news", "questions", "captions"):
-        right = [(row["src"], row["tgt"]) for row in rows if row["set"] == name and not row["kind"]][:200]
-        broken = [(a, damage) for a, b in right if (damage := damaged(b, random)) is not None]
-        values = judge.encoder.logits([*right, *broken])[:, judge.labels.index("tgt_formed")]
-        result[name] = round(auc(values, np.repeat([1, 0], [len(right), len(broken)])), 4)
-    return result
-
-
 def long_texts(rows: list[Row], documents: int = 150, sentences: int = 16) -> dict[str, dict[str, float]]:
     """Areas for texts of many sentences, of which one may be changed: cut to what the model reads, and in windows."""
     from paraloom.pairs.scoring.judge import bundled_judge
@@ -516,8 +503,8 @@ def page(measured: dict[str, Any], seeds: dict[str, Any], commit: str, date: str
         ends = dict.fromkeys(show(end).removesuffix(" %") for end in (min(values), max(values)))
         return f"{show(float(np.mean(values)))} ({' to '.join(ends)})" if len(ends) > 1 else show(values[0])
 
-    def others(entry: dict[str, Any]) -> list[str]:
-        return [cut(entry[name]) for name in SCORERS[1:]]
+    def others(entry: dict[str, Any], names: Sequence[str] = SCORERS[1:]) -> list[str]:
+        return [cut(entry[name]) for name in names]
 
     def passes(text: str) -> Iterator[list[str]]:
         kinds = [f"{text}, {kind}" for kind in ("right", *SHOWN)]
@@ -531,7 +518,7 @@ def page(measured: dict[str, Any], seeds: dict[str, Any], commit: str, date: str
             for name, entry in measured["sets"].items()
         ],
         "One change in a real paraphrase": [
-            [name, str(entry["wrong"]), area(entry), cut(entry.get("seen")), area(entry, "left out"), *others(entry)]
+            [name, str(entry["wrong"]), area(entry), area(entry, "left out"), *others(entry, SCORERS[1:3])]
             for name, entry in measured["kinds"].items()
         ],
         "What passes a preset": [row for text in TEXTS for row in passes(text)],
@@ -558,7 +545,6 @@ def page(measured: dict[str, Any], seeds: dict[str, Any], commit: str, date: str
 SHOWN = ("words", "dropped", "replaced", "role", "negation", "number", "name")
 WAYS = {
     "`strict`": "strict",
-    "`strict`, kind left out": "strict, left out",
     "`balanced`": "balanced",
     "`judge` ≥ .5": "0.5",
 }
@@ -588,7 +574,7 @@ def main() -> None:
     seeds.add_argument("sets", type=Path)
     seeds.add_argument("judges", type=Path, nargs="+")
     seeds.add_argument("-o", "--output", type=Path, required=True)
-    limits = commands.add_parser("limits", help="long and damaged texts, and speed")
+    limits = commands.add_parser("limits", help="long texts, and speed")
     limits.add_argument("sets", type=Path)
     limits.add_argument("-o", "--output", type=Path, required=True)
     making = commands.add_parser("page", help="write the tables of the results page")
@@ -622,7 +608,7 @@ def main() -> None:
         arguments.output.write_text(json.dumps(table, indent=1) + "\n", encoding="utf-8")
         return
     if arguments.command == "limits":
-        result = {"formed": formed(rows), "long": long_texts(rows), "speed": speed(rows)}
+        result = {"long": long_texts(rows), "speed": speed(rows)}
         arguments.output.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
         return
     if arguments.command == "seeds":

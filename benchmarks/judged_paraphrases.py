@@ -15,18 +15,14 @@ paraphrase, shuffled, of `strict` and, fewer, of what `loose` alone keeps, of ea
 which version kept what. A reader writes a table with the columns id, right, good and different,
 each 1, 0 or ?: the meaning is the same (nothing lost, added or changed); it is English that a careful writer could have
 written (faults of the sentence do not count); more differs than punctuation, case, an article or a contraction.
-`count --page FILE` puts the table into a file of docs/explanations/results.
 """
 
 from __future__ import annotations
 
 import argparse
-import datetime
-import importlib.metadata
 import json
 import os
 import random
-import subprocess
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -34,7 +30,6 @@ from pathlib import Path
 from typing import Any
 
 from blind_sheets import draw_sheet, identifier, rows_of, share, table, write_table
-from results_pages import read_topic, write_pages, write_topic
 
 from paraloom.api.paraphrase_sources import as_paraphraser, open_selector
 from paraloom.evaluate.paraphrase_sets import is_test_image
@@ -62,8 +57,6 @@ FREE_KINDS = KINDS | {
 """The same of text whose licenses permit distributing it: Tatoeba (CC BY 2.0 FR), captions of COCO that no paraphraser
 is trained on (CC BY 4.0), OpenTriviaQA and OWASP's ASVS (CC BY-SA 4.0), Wikipedia in place of news and student answers
 (CC BY-SA 3.0)."""
-
-HEADING = "Are kept paraphrases right?"
 
 PRESETS = ("strict", "loose")
 
@@ -209,43 +202,6 @@ def right_of_different(folder: Path, sheets: list[Path]) -> str:
     return f"Right of those that differ, by reader: {'; '.join(parts)}."
 
 
-def write_page(path: Path, command: str, columns: list[str], rows: list[list[str]], differing: str) -> None:
-    """Replace the table and its text in a file of results."""
-    topic = read_topic(path)
-    commit = subprocess.run(
-        ["git", "rev-parse", "--short=8", "HEAD"], capture_output=True, text=True, check=True
-    ).stdout
-    result = {
-        "heading": HEADING,
-        "text": [
-            "Unpicked sentences of 6 to 20 words of six kinds of text, none of which the paraphraser was trained on; "
-            "of each the best paraphrase that `strict` keeps, and of the others the best that `loose` keeps. "
-            "Readers, all language models, saw both without knowing which version and preset kept it. *Right* "
-            "is what says the same; *good* is English that a careful writer could have written; *different* is where "
-            "more changes than punctuation, case, an article or a contraction. No sentence, weight or threshold was "
-            "chosen by this sample. `strict` then asked for a difference of a tenth of the words; a twentieth, as now, "
-            "[keeps more](paraphrasers.md#other-generators).",
-            differing,
-        ],
-        "command": [
-            "python benchmarks/judged_paraphrases.py keep now -o build/judged",
-            "python benchmarks/judged_paraphrases.py draw -o build/judged",
-            command,
-        ],
-        "commit": commit.strip(),
-        "date": str(datetime.date.today()),
-        "version": importlib.metadata.version("paraloom"),
-        "machine": "cores",
-        "seeds": "1",
-        "columns": columns,
-        "align": "lllrr" + "r" * (len(columns) - 5),
-        "rows": [row for row in rows if row[1] != "before" or row[2] == "all"],
-    }
-    results = [result if one.get("heading") == HEADING else one for one in topic["results"]]
-    write_topic(path, topic | {"results": results})
-    write_pages()
-
-
 def main() -> None:
     """Write pairs to read, fit, keep paraphrases, draw a sheet, or count what readers wrote."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -265,7 +221,6 @@ def main() -> None:
     counting = commands.add_parser("count")
     counting.add_argument("folder", type=Path)
     counting.add_argument("sheets", type=Path, nargs="+")
-    counting.add_argument("--page", type=Path)
     options = parser.parse_args()
     if options.command == "read":
         read(options.rows, options.seed, options.output)
@@ -277,11 +232,7 @@ def main() -> None:
         columns, rows = count(options.folder, options.sheets)
         for cells in (columns, ["---"] * len(columns), *rows):
             print(f"| {' | '.join(cells)} |")
-        print(differing := right_of_different(options.folder, options.sheets))
-        if options.page:
-            sheets = " ".join(map(str, options.sheets))
-            command = f"python benchmarks/judged_paraphrases.py count {options.folder} {sheets} --page {options.page}"
-            write_page(options.page, command, columns, rows, differing)
+        print(right_of_different(options.folder, options.sheets))
 
 
 if __name__ == "__main__":

@@ -30,8 +30,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from first_hour import page_topic
-from results_pages import FOLDER, write_topic
+from results_pages import FOLDER, put_result
 
 TASKS = {
     "embed": "embed sentences",
@@ -326,28 +325,6 @@ def cell(outcome: dict[str, Any], note: str) -> str:
     return f"{outcome['lines']} lines, {took}" + (f" ({note})" if note else "")
 
 
-def write_page(table: list[list[str]], options: argparse.Namespace) -> None:
-    """Put the table on the page of results."""
-    path = FOLDER / "first-hour.json"
-    topic = page_topic()
-    heading = "Eight tasks in Python"
-    commit = subprocess.run(["git", "rev-parse", "--short=8", "HEAD"], capture_output=True, text=True, check=True)
-    result = {
-        "heading": heading,
-        "text": [
-            f"Lines of user code, imports included, and seconds in a process of its own, of {options.sentences:,} "
-            f"sentences and {options.pairs:,} pairs. An empty cell: the tool cannot do the task by itself.",
-            "No model was downloaded: sentence-transformers has a network of the size of all-MiniLM-L6-v2 with random "
-            "weights, model2vec a table of random vectors. They show what such models take, not what they find.",
-        ],
-        "command": ["python benchmarks/python_tasks.py --write"],
-        "commit": commit.stdout.strip(), "date": time.strftime("%Y-%m-%d"), "version": "0.2", "machine": "cores",
-        "columns": ["task", *TOOLS], "align": "l" * (1 + len(TOOLS)), "rows": table,
-    }  # fmt: skip
-    others = [one for one in topic["results"] if one.get("heading") != heading]
-    write_topic(path, topic | {"results": [*others, result]})
-
-
 def main() -> None:
     """Print the table, and what was skipped."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -376,7 +353,11 @@ def main() -> None:
             table.append(cells)
             print(f"| {' | '.join(cells)} |", flush=True)
     if options.write:
-        write_page(table, options)
+        sizes = f"--sentences {options.sentences} --pairs {options.pairs}"
+        put_result(FOLDER / "first-hour.json", {
+            "heading": "Eight tasks in Python", "command": [f"python benchmarks/python_tasks.py {sizes} --write"],
+            "machine": "cores", "columns": ["task", *TOOLS], "align": "l" * (1 + len(TOOLS)), "rows": table,
+        })  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -66,7 +66,7 @@ def write_topic(path: Path, topic: dict[str, Any]) -> None:
 def put_result(path: Path, result: dict[str, Any]) -> None:
     """Put a result into a topic, in position of that with its heading, or at the end: of this commit, today.
 
-    The notes of the result that it replaces stay, unless it has some itself: people write them, not benchmarks.
+    Text and notes of the result that it replaces stay, unless it has some itself: people write them, not benchmarks.
     """
     topic = read_topic(path)
     commit = subprocess.run(["git", "rev-parse", "--short=8", "HEAD"], check=True, capture_output=True, text=True)
@@ -74,8 +74,7 @@ def put_result(path: Path, result: dict[str, Any]) -> None:
     headings = [one.get("heading") for one in topic["results"]]
     position = headings.index(result["heading"]) if result["heading"] in headings else len(headings)
     for replaced in topic["results"][position : position + 1]:
-        if "notes" in replaced:
-            result.setdefault("notes", replaced["notes"])
+        result |= {key: replaced[key] for key in ("text", "notes") if key in replaced and key not in result}
     topic["results"][position : position + 1] = [result]
     write_topic(path, topic)
 

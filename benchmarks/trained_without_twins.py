@@ -26,7 +26,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 from decontamination import DATA, ROOT
-from results_pages import FOLDER, put_result, read_topic, write_pages
+from results_pages import FOLDER, put_result, write_pages
 
 from paraloom.api.decontamination import decontaminate
 from paraloom.core.batches import batched
@@ -229,21 +229,11 @@ def table(tests: dict[str, STSPairs], cosines: dict[str, Floats], near: dict[str
     return rows
 
 
-def record(rows: list[list[str]], options: argparse.Namespace, text: Text) -> None:
-    """Put the table into the page; its notes stay."""
+def record(rows: list[list[str]], options: argparse.Namespace) -> None:
+    """Put the table into the page."""
     page = FOLDER / "decontamination.json"
-    before = next((one for one in read_topic(page)["results"] if one.get("heading") == HEADING), {})
-    count, shape = len(text.near), f"{SHAPE.dimension} + {SHAPE.dimension} numbers, {SHAPE.steps:,} batches"
-    prose = (
-        f"The recipe of `english` at {shape}, words starting from the teacher's vectors of single words: on "
-        f"{len(text.random):,} random lines of its text that are near no test (*without*); with {count:,} of them "
-        f"replaced by all its lines that are near one (*with*: {100 * count / len(text.random):.1f} % of the text, in "
-        f"the bundled one {100 * count / text.total:.2f}); or by as many other lines of each file that has such lines "
-        "(*same files*), which separates text of a test's source from text of the test. Pearson × 100; 95 % intervals "
-        "by a paired bootstrap over the pairs, in parentheses lowest and highest seed."
-    )
     result = {
-        **{"heading": HEADING, "text": [prose], "machine": "bfloat16", "seeds": str(options.seeds)},
+        **{"heading": HEADING, "machine": "bfloat16", "seeds": str(options.seeds)},
         "command": [
             "PARALOOM_DATA=/path/to/corpora python benchmarks/trained_without_twins.py /path/to/all-MiniLM-L6-v2 \\",
             "    -o build/twins --record",
@@ -256,7 +246,7 @@ def record(rows: list[list[str]], options: argparse.Namespace, text: Text) -> No
             *CONDITIONS,
             *(f"{one} − without" for one in CONDITIONS[1:]),
         ],
-        **{"align": "l" + "r" * 8, "rows": rows, "notes": before.get("notes", [])},
+        **{"align": "l" + "r" * 8, "rows": rows},
     }
     put_result(page, result)
     write_pages()
@@ -279,7 +269,7 @@ def main() -> None:
     rows = table(tests, cosines, near_shares(text, list(tests), options.output))
     print("\n".join(f"| {' | '.join(row)} |" for row in rows))
     if options.record:
-        record(rows, options, text)
+        record(rows, options)
 
 
 if __name__ == "__main__":
