@@ -99,8 +99,6 @@ bench: $(VENV)/bench
 	$(BIN)/python benchmarks/encoders.py
 	$(BIN)/python benchmarks/encoder_ladder.py english english-small $(if $(TEACHER),--teacher $(TEACHER))
 	$(BIN)/python benchmarks/scores.py
-	$(BIN)/python benchmarks/diversity.py
-	$(BIN)/python benchmarks/diversity_trees.py --trees 18000 --rounds 7
 	$(BIN)/python benchmarks/alignment.py
 	$(BIN)/python benchmarks/extraction.py en ko
 	$(BIN)/python benchmarks/memory.py

@@ -1,13 +1,11 @@
-"""Train encoders of two and more languages, and measure retrieval, mining and alignment beside doing nothing.
+"""Train encoders of two and more languages, and measure retrieval and mining beside doing nothing.
 
     PARALOOM_DATA=… python benchmarks/bilingual.py --languages cs de tr ko is --seeds 1 2 3 -o bilingual
 
 Parts: `pair` trains one encoder for each language with English, `all` one for all of --languages together; `baselines`
-are overlap and a learned dictionary; `ablation` changes one setting at a time; `alignment` aligns with encoders that
-were trained as in `pair`, but without LibreOffice's help, on which alignment is measured; `bundled` measures the
-encoder that comes with the package, or those of --encoders, on NTREX and on the pairs of Tatoeba that its recipe holds
-out. Everything is kept in the folder of -o: run again, the command resumes. 100,000 pairs take two minutes on two
-processors, mining another one.
+are overlap and a learned dictionary; `bundled` measures the encoder that comes with the package, or those of
+--encoders, on NTREX and on the pairs of Tatoeba that its recipe holds out. Everything is kept in the folder of -o: run
+again, the command resumes. 100,000 pairs take two minutes on two processors, mining another one.
 
 Test sets: 1,000 Tatoeba pairs, chosen by seed 1, no sentence twice; NTREX (newstest2019 with its translation, also for
 cs and de, whose WMT test set it is); mining: NTREX and some of the Tatoeba pairs as true ones among lines without a
@@ -27,9 +25,7 @@ import os
 import re
 import shutil
 import statistics
-import subprocess
 import sys
-import tarfile
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -82,20 +78,6 @@ PUBLISHED = {
 }  # fmt: skip
 """F1 × 100 of Tatoeba in MTEB, which asks for English only, on its own 1,000 pairs."""
 
-ABLATION: dict[str, dict[str, Any]] = {
-    "default": {},
-    "spec word": {"spec": "word", "word_init_std": 0.02},
-    "spec word+ngram": {"spec": "word+ngram", "word_init_std": 0.02},
-    "spec word,trigram": {"spec": "word,trigram", "word_init_std": 0.02, "trigram_init_std": 0.02, "dimension": 128},
-    "temperature 0.05, no margin": {"temperature": 0.05, "softmax_margin": 0.0},
-    "no margin": {"softmax_margin": 0.0},
-    "start of 0.1": {"ngram_init_std": 0.1},
-    "batches of 256": {"batch_size": 256},
-    "margin loss, M = 20": {"loss": "margin", "batch_size": 100, "learning_rate": 1e-3},
-    "dimension 512": {"dimension": 512},
-}
-"""Differences from the default settings."""
-
 
 def data_folder() -> Path:
     """The folder of real corpora; ends the program without it."""
@@ -110,7 +92,7 @@ def read_rows(path: Path) -> list[list[str]]:
         return [line.rstrip("\n").split("\t") for line in lines]
 
 
-def bitext(language: str, *, with_help: bool) -> list[Pair]:
+def bitext(language: str) -> list[Pair]:
     """All pairs of a language and English but Tatoeba and newstest2019, each once."""
     folder, rows = data_folder(), []
     for name in FILES:
@@ -132,7 +114,7 @@ def bitext(language: str, *, with_help: bool) -> list[Pair]:
             sides = [read_rows(folder / f"bitext/multi30k/task1/{split}.{side}.gz") for side in (language, "en")]
             rows += [[a[0], b[0]] for a, b in zip(*sides, strict=True)]
     paragraphs = folder / f"documents/libreoffice-help/gold.paragraphs.en-{language}.tsv.gz"
-    if with_help and paragraphs.is_file():
+    if paragraphs.is_file():
         rows += [[row[3], row[2]] for row in read_rows(paragraphs)]
     return list(dict.fromkeys((row[0], row[1]) for row in rows if row[0].strip() and row[1].strip()))
 
@@ -215,11 +197,11 @@ RECIPE_TESTS = {"es": "bitext/tatoeba-2/es-en.tsv.gz", "fr": "bitext/tatoeba/fr-
 RECIPE_SHARE = 0.01
 
 
-def training_pairs(language: str, *, with_help: bool, folder: Path) -> list[Pair]:
+def training_pairs(language: str, folder: Path) -> list[Pair]:
     """The cleaned training pairs of a language; cached."""
-    file = folder / "data" / f"{language}{'' if with_help else '.no-help'}.json"
+    file = folder / "data" / f"{language}.json"
     if not file.is_file():
-        pairs = list(dict.fromkeys([*bitext(language, with_help=with_help), *tatoeba(language)[1]]))
+        pairs = list(dict.fromkeys([*bitext(language), *tatoeba(language)[1]]))
         foreign = [pair[0] for pair in (*tatoeba(language)[0], *ntrex(language))]
         english = [pair[1] for other in LANGUAGES for pair in (*tatoeba(other)[0], *ntrex(other))]
         twins = near_twins([pair[0] for pair in pairs], foreign)
@@ -322,7 +304,7 @@ def mining_texts(language: str, folder: Path) -> tuple[list[str], list[str], lis
     """Foreign lines, English lines, and the true pairs among them."""
     draw = np.random.default_rng(2)
     true = [*ntrex(language), *tatoeba(language)[0]][:MINING_TRUE]
-    pairs = training_pairs(language, with_help=True, folder=folder)
+    pairs = training_pairs(language, folder)
     chosen = [pairs[row] for row in draw.permutation(len(pairs))[: MINING_LINES - len(true)]]
     taken = {normalized(pair[1]) for pair in (*true, *chosen)}
     english = other_english()
@@ -397,7 +379,7 @@ def run_setup(
     """Train and measure; yields one row for each language and seed."""
     groups = [list(languages)] if setup == "all" else [[language] for language in languages]
     for group in groups:
-        pairs = [pair for one in group for pair in training_pairs(one, with_help=True, folder=folder)]
+        pairs = [pair for one in group for pair in training_pairs(one, folder)]
         for seed in seeds:
             name = "all-" + "-".join(group) if setup == "all" else group[0]
             encoder = folder / "encoders" / f"{name}-{seed}"
@@ -422,87 +404,11 @@ def run_setup(
 
 def run_baselines(languages: Sequence[str], folder: Path) -> Iterator[dict[str, Any]]:
     for language in languages:
-        pairs = training_pairs(language, with_help=True, folder=folder)
+        pairs = training_pairs(language, folder)
         for label, similarity in (("overlap", lambda _: overlap), ("dictionary", dictionary)):
             file = folder / "results" / f"{label}-{language}.json"
             figures = measure(file, lambda make=similarity, one=language, p=pairs: all_figures(make(p), one, folder))
             yield {"setup": "pair", "language": language, "system": label, "seed": 0, **figures}
-
-
-def run_ablation(languages: Sequence[str], seed: int, folder: Path) -> Iterator[dict[str, Any]]:
-    for language in languages:
-        pairs = training_pairs(language, with_help=True, folder=folder)
-        for label, settings in ABLATION.items():
-            encoder = folder / "ablation" / f"{language}-{label.replace(' ', '-')}-{seed}"
-            file = folder / "results" / f"ablation-{language}-{label.replace(' ', '-')}-{seed}.json"
-
-            def work(path: Path = encoder, one: str = language, more: dict[str, Any] = settings) -> dict[str, Any]:
-                seconds = train(pairs, path, seed, more)  # noqa: B023
-                similarity = encoded(path)
-                shutil.rmtree(path)
-                return {
-                    "seconds": seconds,
-                    "tatoeba": retrieval(similarity, tatoeba(one)[0]),
-                    "ntrex": retrieval(similarity, ntrex(one)),
-                }
-
-            yield {"language": language, "settings": label, **measure(file, work)}
-
-
-def run_alignment(languages: Sequence[str], seeds: Sequence[int], folder: Path) -> Iterator[dict[str, Any]]:
-    """Sentence and document alignment without an encoder and with one; the commands themselves are run."""
-    data = data_folder()
-    for language in languages:
-        gold = data / f"sentences/libreoffice-help/{language}-en.jsonl.gz"
-        if not gold.is_file():
-            continue
-        for seed in (0, *seeds):
-            encoder = folder / "encoders" / f"{language}-no-help-{seed}"
-
-            def work(
-                align: Callable[[list[str]], Any], one: str = language, with_: int = seed, into: Path = encoder
-            ) -> Any:
-                if with_:
-                    train(training_pairs(one, with_help=False, folder=folder), into, with_, {})
-                return align(["--encoder", str(into)] if with_ else [])
-
-            def sentences(options: list[str], of: Path = gold) -> Any:
-                return paraloom("evaluate", "aligner", str(of), *(options or ["--encoder", "none"]), "--json")
-
-            def documents(options: list[str], one: str = language) -> Any:
-                return align_documents(one, options, folder / "documents")
-
-            figures = {}
-            for kind, align in (("sentences", sentences), ("documents", documents)):
-                file = folder / "results" / f"{kind}-{language}-{seed}.json"
-                figures[kind] = measure(file, lambda do=work, this=align: do(this))
-            shutil.rmtree(encoder, ignore_errors=True)
-            yield {"language": language, "seed": seed, **figures}
-
-
-def align_documents(language: str, options: Sequence[str], work: Path) -> dict[str, Any]:
-    data = data_folder() / "documents/libreoffice-help"
-    for name in ("en", language):
-        if not (work / f"corpus-{name}" / "corpus.json").is_file():
-            work.mkdir(parents=True, exist_ok=True)
-            for archive in (f"pages.{name}", "media"):
-                with tarfile.open(data / f"{archive}.tar.xz") as pages:
-                    pages.extractall(work, filter="data")
-            paraloom("extract", str(work / name), "-o", str(work / f"corpus-{name}"), "--lang", name, "--json")
-    output = work / f"{language}-en{len(options)}.tsv"
-    paraloom(
-        *("align", "documents", str(work / f"corpus-{language}"), str(work / "corpus-en"), "-o", str(output)),
-        *("--force", *options),
-    )
-    gold = data / f"gold.documents.en-{language}.tsv"
-    return paraloom("evaluate", "documents", str(output), "--gold", str(gold), "--swap", "--json")
-
-
-def paraloom(*arguments: str) -> dict[str, Any]:
-    """Run a command; returns what it prints as JSON, if it does."""
-    run = subprocess.run([sys.executable, "-m", "paraloom.cli.main", *arguments], stdout=subprocess.PIPE, check=True)
-    printed: dict[str, Any] = json.loads(run.stdout) if run.stdout.strip().startswith(b"{") else {}
-    return printed
 
 
 def interval(values: Sequence[float]) -> str:
@@ -551,25 +457,6 @@ def print_results(rows: Sequence[dict[str, Any]]) -> None:
             print(f"Training {row['setup']} {row['language']} {row['seed']}: {row['seconds']:,.0f} s.")
 
 
-def print_alignment(rows: Sequence[dict[str, Any]]) -> None:
-    lines = []
-    for language in dict.fromkeys(row["language"] for row in rows):
-        for label, chosen in (("without", [0]), ("with", [row["seed"] for row in rows if row["seed"]])):
-            of_label = [row for row in rows if row["language"] == language and row["seed"] in chosen]
-            if of_label:
-                sentences = interval([100 * f1_of(row["sentences"]) for row in of_label])
-                lines.append(
-                    [language, label, sentences, interval([100 * f1_of(row["documents"]) for row in of_label])]
-                )
-    print_table(["", "encoder", "sentences, F1", "documents, F1"], lines)
-
-
-def f1_of(figures: dict[str, Any]) -> float:
-    """The F1 of an evaluation: of exact beads, or of documents."""
-    nested = figures.get("exact", figures)
-    return float(nested.get("f1", nested.get("F1", 0.0)))
-
-
 def mined_news(similarity: Similarity, language: str) -> dict[str, float]:
     """F1 of mining a thousand pairs of NTREX among its other foreign lines and 9,000 English ones."""
     pairs, english = ntrex(language), other_english()
@@ -605,8 +492,7 @@ def main() -> None:
     parser.add_argument("--languages", nargs="+", default=list(LANGUAGES), choices=known, help="es, fr: bundled")
     parser.add_argument("--encoders", nargs="+", default=[ALIGNMENT_ENCODER], help="of `bundled`: names or folders")
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
-    parser.add_argument("--parts", nargs="+", default=["pair", "all", "baselines", "ablation", "alignment"])
-    parser.add_argument("--ablation-languages", nargs="+", default=["cs", "ko"], choices=LANGUAGES)
+    parser.add_argument("--parts", nargs="+", default=["pair", "all", "baselines"])
     parser.add_argument("--keep", action="store_true", help="keep the encoders, 400 MB each")
     parser.add_argument("-o", "--output", type=Path, required=True, help="folder of everything that is computed")
     options = parser.parse_args()
@@ -620,14 +506,6 @@ def main() -> None:
         rows += run_baselines(options.languages, options.output)
     if rows:
         print_results(rows)
-    if "ablation" in options.parts:
-        table = []
-        for row in run_ablation(options.ablation_languages, options.seeds[0], options.output):
-            figures = [f"{row[test][way]:.1f}" for test in ("tatoeba", "ntrex") for way in row[test]]
-            table.append([row["language"], row["settings"], *figures, f"{row['seconds']:,.0f}"])
-        print_table(["", "settings", "Tatoeba → en", "en →", "NTREX → en", "en →", "seconds"], table)
-    if "alignment" in options.parts:
-        print_alignment(list(run_alignment(options.languages, options.seeds, options.output)))
 
 
 if __name__ == "__main__":

@@ -348,16 +348,13 @@ PARTS: dict[str, tuple[Callable[[], tuple[bool, list[list[str]]]], list[str], st
 
 
 def write_page(tables: Mapping[str, list[list[str]]]) -> None:
-    """Put the tables on the page of results, that of mistakes without seconds and messages."""
+    """Put the tables on the page of results, where the mistakes are a sentence."""
     path = FOLDER / "first-hour.json"
     for name, rows in tables.items():
         _, columns, align = PARTS[name]
-        width = 3 if name == "mistakes" else len(columns)
-        put_result(path, {
-            "heading": name.capitalize(),
-            "command": [f"python benchmarks/first_hour.py --only {name} --write"], "machine": "cores",
-            "columns": columns[:width], "align": align[:width], "rows": [row[:width] for row in rows],
-        })  # fmt: skip
+        table = {} if name == "mistakes" else {"columns": columns, "align": align, "rows": rows}
+        command = [f"python benchmarks/first_hour.py --only {name} --write"]
+        put_result(path, {"heading": name.capitalize(), "command": command, "machine": "cores", **table})
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

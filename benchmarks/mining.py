@@ -130,7 +130,7 @@ def main() -> None:
         return
     encoder = options.encoder or options.output / "encoder"
     if options.encoder is None:
-        pairs = bilingual.training_pairs(options.language, with_help=True, folder=options.output)
+        pairs = bilingual.training_pairs(options.language, options.output)
         bilingual.train(pairs, encoder, 1, {})
     rows = []
     for size in options.sizes:

@@ -44,8 +44,8 @@ ROWS = 10_000
 BLOCK = 50
 """Resamplings after which the results so far are written."""
 METHODS = {
-    "read off": "cut read off the labels",
-    "lowest bound": "lowest cut with a Clopper–Pearson bound",
+    "read off": "read off",
+    "lowest bound": "Clopper–Pearson",
     "one cut": "one cut by half of the labels, tested by the others",
     "promised": "`filter --precision`",
 }

@@ -12,7 +12,6 @@ from types import ModuleType
 import pytest
 
 from paraloom.core.beads import Bead
-from paraloom.io.formats.alignments import GoldDocument
 from paraloom.papers.park17.selftraining import read_loop, stage_tables
 
 
@@ -97,12 +96,3 @@ def test_beads_of_two_languages_whose_lines_are_cut_apart() -> None:
     strings = [number for item in lines for number in sorted(item.strings)]
     assert strings == sorted(set(strings)) and len(strings) < 500
     assert all(item.text.split() == [f"t{i}" for i in sorted(item.strings)] for item in lines)
-
-
-def test_kinds_of_gold_beads() -> None:
-    losses = load("aligner_losses")
-    source = ["고양이는 잠을 잡니다 지금 여기서", "LibreOffice Writer", "예", "남는 줄", "둘", "셋"]
-    document = GoldDocument(source, ["The cat is asleep here.", "LibreOffice Writer", "Yes", "2 3"], [])
-    kinds = [((0,), (0,)), ((1,), (1,)), ((2,), (2,)), ((3,), ()), ((4, 5), (3,))]
-    expected = ["other", "untranslated", "short", "without a counterpart", "joined"]
-    assert [losses.kind_of(document, Bead(*indices)) for indices in kinds] == expected
