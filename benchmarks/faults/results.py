@@ -8,6 +8,7 @@ import json
 import platform
 import subprocess
 import tempfile
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +17,15 @@ from trials import ROOT, Outcomes, Scene
 DATA = ROOT / "docs/explanations/faults.json"
 PAGE = ROOT / "docs/explanations/faults.md"
 
-_COUNTS = ("held", "failed")
 _HEAD = """# Faults
 
 What was attempted against Paraloom, and whether it held: the result was right and no row missing, or there was a plain
-error that left nothing behind. *Before* is the version that reviewers from outside attacked, *after* the one named
-below; both went through the same trials. This page is made from `faults.json`, which this command writes:
+error that left nothing behind. **All of it holds now**; what nothing could tell is said below the table. *Before* is the
+version that reviewers from outside attacked, *now* the one named below; empty cells were not tried. Kills are SIGINT,
+SIGTERM, and SIGKILL to the first process, to a worker and to all, until each run ended. This page is made from
+`faults.json`, which the last command writes:
 
+    python benchmarks/faults --only GROUP
     python benchmarks/faults --record after
 """
 
@@ -94,56 +97,62 @@ def page(data: dict[str, Any]) -> str:
     """
     lines = [_HEAD]
     for column, version in sorted(data["versions"].items(), reverse=True):
-        lines.append(f"- {column}: commit {version['commit']}, {version['date']}, {version['machine']}")
-    for group, rows in data["rows"].items():
-        lines += ["", f"## {group.capitalize()}", "", f"    python benchmarks/faults --only {group}", ""]
-        lines += _trials_table(rows)
+        name = {"after": "now"}.get(column, column)
+        lines.append(f"- {name}: commit {version['commit']}, {version['date']}, {version['machine']}")
+    lines += ["", *_trials_table(data["rows"])]
     if "fuzz" in data:
         lines += ["", "## Fuzzers", "", "    make fuzz", "    python benchmarks/faults --fuzz build/fuzz.jsonl", ""]
         lines += _fuzz_table(data["fuzz"])
-    for unit, title in (("MB", "One line of many megabytes"), ("rows", "Many short rows")):
-        measured = [record for record in data.get("readers", []) if unit in record]
-        if measured:
-            lines += ["", f"## {title}", "", "    python benchmarks/readers.py --json build/readers.json", ""]
-            lines += ["Seconds, and megabytes of memory beyond those of the imports:", ""]
-            lines += _readers_table(measured, unit)
+    if data.get("readers"):
+        lines += ["", "## Large files", "", "    python benchmarks/readers.py --json build/readers.json", ""]
+        lines += [
+            "Seconds, and megabytes of memory beyond those of the imports: one line of so many megabytes; so many rows."
+        ]
+        lines += ["", *_readers_table(data["readers"])]
     return "\n".join(lines) + "\n"
 
 
-def _trials_table(rows: dict[str, Any]) -> list[str]:
-    lines = ["| | tried | held before | failed before | held after | failed after |"]
-    lines += ["| --- | ---: | ---: | ---: | ---: | ---: |"]
-    for name, row in rows.items():
-        counts = [str(row[column][key]) if column in row else "" for column in ("before", "after") for key in _COUNTS]
-        tried = max(result["tried"] for result in row.values())
-        lines.append(f"| {name} | {tried} | {' | '.join(counts)} |")
+def _trials_table(groups: dict[str, dict[str, Any]]) -> list[str]:
+    lines = ["| group | trial | tried | failed before | failed now |", "| --- | --- | ---: | ---: | ---: |"]
     details = []
-    for name, row in rows.items():
-        lost = row.get("before", {}).get("rows lost", 0)
-        parts = [f"{lost:,} rows were lost before" if lost else "", row.get("after", {}).get("details", "").rstrip(".")]
-        if any(parts):
-            details.append(f"- {name}: {'; '.join(filter(None, parts))}.")
-    return lines + (["", *details] if details else [])
+    for group, rows in groups.items():
+        for number, (name, row) in enumerate(rows.items()):
+            failed = [str(row[column]["failed"]) if column in row else "" for column in ("before", "after")]
+            tried = max(result["tried"] for result in row.values())
+            lines.append(f"| {'' if number else group} | {name} | {tried} | {' | '.join(failed)} |")
+            lost = row.get("before", {}).get("rows lost", 0)
+            said = row.get("after", {}).get("details", "").rstrip(".").split("; ")
+            parts = [f"{lost:,} rows were lost before" if lost else "", *said[2 if group == "kills" else 0 :]]
+            if any(parts):
+                details.append(f"- {name}: {'; '.join(filter(None, parts))}.")
+    return [*lines, "", *details]
 
 
 def _fuzz_table(records: list[dict[str, Any]]) -> list[str]:
-    lines = ["| | tried | with a result | errors with a remedy |", "| --- | ---: | ---: | ---: |"]
+    """A row for each fuzzer, over all that it is given: formats, methods."""
+    totals: dict[str, Counter[str]] = {}
     for record in records:
-        name = record["fuzzer"].replace("_", " ")
-        lines.append(f"| {name} | {record['tried']:,} | {record['results']:,} | {record['errors']:,} |")
+        name, _, kind = record["fuzzer"].replace("_", " ").partition("[")
+        counts = totals.setdefault(name, Counter())
+        counts.update({"kinds": bool(kind), **{key: record[key] for key in ("tried", "results", "errors")}})
+    lines = ["| | kinds | tried | with a result | errors with a remedy |", "| --- | ---: | ---: | ---: | ---: |"]
+    for name, counts in totals.items():
+        shown = (f"{counts[key]:,}" for key in ("tried", "results", "errors"))
+        lines.append(f"| {name} | {counts['kinds'] or ''} | {' | '.join(shown)} |")
     return lines
 
 
-def _readers_table(measured: list[dict[str, Any]], unit: str) -> list[str]:
-    sizes = sorted({record[unit] for record in measured})
-    lines = [f"| | {' | '.join(f'{size:,} {unit}' for size in sizes)} |", f"| --- | {'---: | ' * len(sizes)}".rstrip()]
+def _readers_table(measured: list[dict[str, Any]]) -> list[str]:
+    """A row for each reader, with the largest of each unit."""
+    largest = {unit: max(record.get(unit, 0) for record in measured) for unit in ("MB", "rows")}
+    heads = [f"{size:,} {unit}" for unit, size in largest.items()]
+    lines = [f"| | {' | '.join(heads)} |", "| --- | ---: | ---: |"]
     for reader in dict.fromkeys(record["reader"] for record in measured):
-        cells = {
-            record[unit]: f"{record['seconds']:.2f} s, {record['memory']:,.0f} MB"
-            for record in measured
-            if record["reader"] == reader
-        }
-        lines.append(f"| {reader} | {' | '.join(cells.get(size, '') for size in sizes)} |")
+        cells = []
+        for unit, size in largest.items():
+            of = [one for one in measured if one["reader"] == reader and one.get(unit) == size]
+            cells.append(f"{of[0]['seconds']:.2f} s, {of[0]['memory']:,.0f} MB" if of else "")
+        lines.append(f"| {reader} | {' | '.join(cells)} |")
     return lines
 
 
