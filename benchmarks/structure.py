@@ -1,7 +1,6 @@
 """Draw the packages of a checkout and their imports as an SVG file.
 
     python benchmarks/structure.py -o docs/_static/structure-after.svg
-    python benchmarks/structure.py --repo ../before -o docs/_static/structure-before.svg
 
 A box is a package and a tile in it a file, its area proportional to its lines of text. A package stands above all
 packages that it imports. Files that import our own modules inside functions are amber, files in an import circle red.

@@ -20,9 +20,9 @@ PAGE = ROOT / "docs/explanations/faults.md"
 _HEAD = """# Faults
 
 What was attempted against Paraloom, and whether it held: the result was right and no row missing, or there was a plain
-error that left nothing behind. **All of it holds now**; what nothing could tell is said below the table. *Before* is the
-version that reviewers from outside attacked, *now* the one named below; empty cells were not tried. Kills are SIGINT,
-SIGTERM, and SIGKILL to the first process, to a worker and to all, until each run ended. This page is made from
+error that left nothing behind. **All of it holds now**; what nothing could tell is said below the table. *Before* is
+the version that reviewers from outside attacked, *now* the one named below; empty cells were not tried. Kills are
+SIGINT, SIGTERM, and SIGKILL to the first process, to a worker and to all, until each run ended. This page is made from
 `faults.json`, which the last command writes:
 
     python benchmarks/faults --only GROUP
@@ -105,9 +105,7 @@ def page(data: dict[str, Any]) -> str:
         lines += _fuzz_table(data["fuzz"])
     if data.get("readers"):
         lines += ["", "## Large files", "", "    python benchmarks/readers.py --json build/readers.json", ""]
-        lines += [
-            "Seconds, and megabytes of memory beyond those of the imports: one line of so many megabytes; so many rows."
-        ]
+        lines += ["Seconds, and megabytes of memory beyond those of the imports: one long line, many rows."]
         lines += ["", *_readers_table(data["readers"])]
     return "\n".join(lines) + "\n"
 
