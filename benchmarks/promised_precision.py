@@ -37,7 +37,6 @@ SETS = {
     "others, read": "Others, read",
 }
 LABELS = (60, 120, 200, 240)
-SHOWN_LABELS = (60, 200)
 PRECISIONS = (0.8, 0.9)
 CONFIDENCE = 0.95
 ROWS = 10_000
@@ -175,7 +174,7 @@ def page(paths: list[Path], origin: dict[str, str]) -> None:
     results = [row for path in paths for row in json.loads(path.read_text("utf-8"))]
     table: dict[tuple[str, float, str], list[str]] = {}
     for row in results:
-        if row["method"] != "one cut" and row["endless"] and row["labels"] in SHOWN_LABELS:
+        if row["method"] != "one cut" and row["endless"] and row["labels"] == 200:
             key = (row["set"], row["precision"], row["method"])
             table.setdefault(key, []).append(f"{100 * row['broken']:.1f} · {100 * row['yield']:.0f}")
     limits = {
