@@ -39,10 +39,7 @@ SIZE = 60
 SURFACE = ("chrf", "ratio", "overlap", "bleu1", "mismatch", "meaning", "translation_cost")
 TOPIC, HEADING = FOLDER / "kept-pairs.json", "Are the pairs right?"
 SYSTEMS = ("before", "now")
-TABLE = (
-    *("text", "preset", "kept", "read", "right, reader 1", "right, reader 2"),
-    *("right of 1,000 translations", "near copies"),
-)
+TABLE = ("text", "all", "`strict`", "`balanced`", "`loose`")
 
 
 def bitexts(data: Path) -> dict[str, list[dict[str, str]]]:
@@ -136,26 +133,23 @@ def page(folder: Path, sheets: Sequence[Path], origin: Mapping[str, str]) -> Non
     key = json.loads((folder / "key.json").read_text(encoding="utf-8"))
     rows = []
     for kind, of_kind in key.items():
-        for cell_name, of_cell in of_kind["cells"].items():
-            name, _, system = cell_name.rpartition(", ")
-            if system != SYSTEMS[1]:
-                continue
+        rows.append([kind])
+        for column in TABLE[1:]:
+            name = column.strip("`")
+            of_cell = of_kind["cells"][f"{name}, {SYSTEMS[1]}"]
             names = of_cell["pairs"]
             unread = sum(reader.get(one, {}).get("meaning") not in LABELS for reader in readers for one in names)
             if unread:
                 raise SystemExit(f"{kind}, {name}: {unread} verdicts are missing")
-            right = [cell(reader, names) if names else "–" for reader in readers]
-            verdicts = [reader[one] for reader in readers for one in names]
-            kept_share = of_cell["kept"] / of_kind["rows"]
-            precision = sum(one["meaning"] == "k" for one in verdicts) / max(1, len(verdicts))
-            copies = f"{sum(one['copy'] == 'y' for one in verdicts) / len(verdicts):.0%}" if names else "–"
-            shares = [f"{1000 * kept_share * precision:.3g}", copies]
-            rows.append([kind if name == "all" else "", name, f"{kept_share:.1%}", str(len(names)), *right, *shares])
+            right = f": {', '.join(cell(reader, names) for reader in readers)} of {len(names)}" if names else ""
+            rows[-1].append(f"{of_cell['kept'] / of_kind['rows']:.1%}{right}")
+            copies = [reader[one]["copy"] == "y" for reader in readers for one in names]
+            print(f"{kind}, {name}: {sum(copies) / max(1, len(copies)):.0%} near copies")
     names = sorted(set.intersection(*(set(reader) for reader in readers)))
     first, second = ([reader[name]["meaning"] for name in names] for reader in readers[:2])
     topic = read_topic(TOPIC)
     section = next(one for one in topic["results"] if one.get("heading") == HEADING)
-    section |= {**origin, "columns": list(TABLE), "align": "ll" + "r" * (len(TABLE) - 2), "rows": rows}
+    section |= {**origin, "columns": list(TABLE), "align": "l" * len(TABLE), "rows": rows}
     write_topic(TOPIC, topic)
     write_pages()
     agreed, kappa = agreement(first, second)

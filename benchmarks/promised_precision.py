@@ -172,24 +172,29 @@ def measure(scored: Path, output: Path, draws: int, endless: bool) -> None:
 def page(paths: list[Path], origin: dict[str, str]) -> None:
     """Write the table of the results page; one cut, which keeps next to nothing, is a sentence below it."""
     results = [row for path in paths for row in json.loads(path.read_text("utf-8"))]
-    table: dict[tuple[str, float, str], list[str]] = {}
+    table: dict[tuple[str, float], dict[str, str]] = {}
     for row in results:
-        if row["method"] != "one cut" and row["endless"] and row["labels"] == 200:
-            key = (row["set"], row["precision"], row["method"])
-            table.setdefault(key, []).append(f"{100 * row['broken']:.1f} · {100 * row['yield']:.0f}")
-    limits = {
-        (row["set"], row["precision"]): row["limit"] for row in results if row["labels"] == 200 and row["endless"]
-    }
-    rows = []
-    for (name, precision, method), cells in table.items():
-        first = method == next(iter(METHODS))
-        corpus = f"{name}, {100 * precision:.0f} %" if first else ""
-        limit = (f"{100 * limits[name, precision]:.0f}" if limits[name, precision] else "–") if first else ""
-        rows.append([corpus, METHODS[method], *cells, limit])
+        if row["endless"] and row["labels"] == 200:
+            cells = table.setdefault(
+                (row["set"], row["precision"]), {"limit": f"{100 * row['limit']:.0f}" if row["limit"] else "–"}
+            )
+            cells[row["method"]] = f"{100 * row['broken']:.1f} · {100 * row['yield']:.0f}"
+    shown = [method for method in METHODS if method != "one cut"]
+    rows = [
+        [f"{name}, {100 * precision:.0f} %", *(cells[method] for method in shown), cells["limit"]]
+        for (name, precision), cells in table.items()
+    ]
     alone = [row for row in results if row["method"] == "one cut"]
     topic = read_topic(FOLDER / "promised-precision.json")
     result = topic["results"][0]
-    result |= {**origin, "rows": rows, "seeds": f"{min(row['draws'] for row in results):,} resamplings"}
+    columns = ["corpus, promised", *(METHODS[method] for method in shown), "best single cut"]
+    result |= {
+        **origin,
+        "columns": columns,
+        "align": "lrrrr",
+        "rows": rows,
+        "seeds": f"{min(row['draws'] for row in results):,} resamplings",
+    }
     broken, kept = (100 * max(row[name] for row in alone) for name in ("broken", "yield"))
     result["notes"][1:] = [
         f"Not shown: {METHODS['one cut']} by a Clopper–Pearson bound. It is broken in at most {broken:.1f} %, and "

@@ -35,11 +35,11 @@ def test_readme_shows_output_under_each_block() -> None:
 def test_readme_has_the_yields_of_the_results() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     results = json.loads((ROOT / "docs/explanations/results/kept-pairs.json").read_text(encoding="utf-8"))
-    sample, figures = "", {}
-    for name, preset, kept, _, first, second, *_ in results["results"][0]["rows"]:
-        sample = name or sample
-        right = min((int(reader.split("%")[0]) for reader in (first, second) if "%" in reader), default=0)
-        figures[sample, preset] = float(kept.rstrip("%")), right
+    figures = {}
+    for text, *cells in results["results"][0]["rows"]:
+        for criterion, cell in zip(results["results"][0]["columns"][1:], cells, strict=True):
+            kept, *right = re.findall(r"([\d.]+)%", cell)  # of the readers
+            figures[text, criterion.strip("`")] = float(kept), min(map(int, right), default=0)
     for line, text in (("everyday sentences", "quickstart"), ("captions", "captions"), ("news", "news")):
         row = re.search(rf"^\| {line}.*$", readme, re.MULTILINE)
         assert row is not None
