@@ -27,6 +27,7 @@ from paraloom.paraphrasing.candidates import SelectingParaphraser
 from paraloom.paraphrasing.selection_config import CandidateSelection
 from paraloom.paraphrasing.spelling import ABBREVIATIONS
 
+CANONICAL = "`canonicalize`"
 CLEAN = ("mixed.masc", "news.nltk-abc")
 _EDITED = re.compile(r"[A-Z].*[a-z].*[.!?]")
 _WORD = re.compile(r"[a-z]{3,}", re.IGNORECASE)
@@ -93,7 +94,7 @@ def main() -> None:
 
     systems: dict[str, System] = {
         "nothing": list,
-        "`canonicalize`": canonical,
+        CANONICAL: canonical,
         "`paraphrase`": paraphrased,
         "`canonicalize`, then `paraphrase`": lambda texts: paraphrased(canonical(texts)),
     }
@@ -102,22 +103,23 @@ def main() -> None:
     texts = [noisy(text, random) for text in clean]
     lengths = np.array([len(text.split()) for text in clean])
     drawn = random.integers(0, len(clean), (_RESAMPLES, len(clean)))
-    base = np.zeros(len(clean))
+    outputs_of = {name: system(texts) for name, system in systems.items()}
+    errors_of = {
+        name: np.array([Levenshtein.distance(*map(str.split, pair)) for pair in zip(outputs, clean, strict=True)])
+        for name, outputs in outputs_of.items()
+    }
     for name, system in systems.items():
-        outputs = system(texts)
-        errors = np.array([
-            Levenshtein.distance(output.split(), text.split()) for output, text in zip(outputs, clean, strict=True)
-        ])  # fmt: skip
-        base = errors if name == "`canonicalize`" else base
+        outputs, errors, base = outputs_of[name], errors_of[name], errors_of[CANONICAL]
         rates = errors[drawn].sum(axis=1) / lengths[drawn].sum(axis=1)
         gains = 100 * (errors - base)[drawn].sum(axis=1) / lengths[drawn].sum(axis=1)
         exact = np.mean([output == text for output, text in zip(outputs, clean, strict=True)])
         changed = np.mean([output != text for output, text in zip(outputs, texts, strict=True)])
         alone = np.mean([output == text for output, text in zip(system(clean), clean, strict=True)])
-        low, high, worse, better = (*np.percentile(rates, [2.5, 97.5]), *np.percentile(gains, [2.5, 97.5]))
+        low, high, first, last = (*np.percentile(rates, [2.5, 97.5]), *np.percentile(gains, [2.5, 97.5]))
+        gain = 100 * (errors - base).sum() / lengths.sum()
         print(
-            f"| {name} | {errors.sum() / lengths.sum():.3f} [{low:.3f}, {high:.3f}] | [{worse:+.1f}, {better:+.1f}] "
-            f"| {exact:.0%} | {changed:.0%} | {alone:.0%} |",
+            f"| {name} | {errors.sum() / lengths.sum():.3f} [{low:.3f}, {high:.3f}] | {gain:+.1f} [{first:+.1f}, "
+            f"{last:+.1f}] | {exact:.0%} | {changed:.0%} | {alone:.0%} |",
             flush=True,
         )
 

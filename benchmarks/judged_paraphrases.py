@@ -223,8 +223,7 @@ def write_page(path: Path, command: str, columns: list[str], rows: list[list[str
             "Readers, all language models, saw both without knowing which version and preset kept it. *Right* "
             "is what says the same; *good* is English that a careful writer could have written; *different* is where "
             "more changes than punctuation, case, an article or a contraction. No sentence, weight or threshold was "
-            "chosen by this sample. `strict` then asked for a difference of a tenth of the words; a twentieth, as now, "
-            "[keeps more](paraphrasers.md#other-generators).",
+            "chosen by this sample. `strict` then asked for a difference of a tenth of the words, now of a twentieth.",
             differing,
         ],
         "command": [

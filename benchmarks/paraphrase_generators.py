@@ -28,7 +28,7 @@ import numpy as np
 import numpy.typing as npt
 from blind_sheets import draw_sheet, identifier, rows_of, share, table
 from judged_paraphrases import KINDS, PRESETS, sentences
-from results_pages import put_result, read_topic, write_pages
+from results_pages import put_result, write_pages
 
 from paraloom.api.paraphrase_sources import RoundTripParaphraser, open_selector
 from paraloom.api.paraphrasers import Paraphraser
@@ -181,8 +181,6 @@ def shares(verdicts: Sequence[Sequence[bool]]) -> str:
 
 def write_page(path: Path, command: str, columns: list[str], rows: list[list[str]]) -> None:
     """Replace the table in a file of results; its notes stay."""
-    results = read_topic(path)["results"]
-    notes = next((one.get("notes", []) for one in results if one.get("heading") == HEADING), [])
     result = {
         "heading": HEADING,
         "text": [
@@ -203,7 +201,6 @@ def write_page(path: Path, command: str, columns: list[str], rows: list[list[str
         "columns": columns,
         "align": "l" + "r" * (len(columns) - 1),
         "rows": rows,
-        "notes": notes,
     }
     put_result(path, result)
     write_pages()
@@ -219,7 +216,7 @@ def main() -> None:
     commands.choices["generate"].add_argument("--rows", type=int, default=34, help="sentences of each kind of text")
     commands.choices["generate"].add_argument("--seed", type=int, default=5252)
     commands.choices["generate"].add_argument("--free", action="store_true", help="other sentences, to choose by")
-    commands.choices["draw"].add_argument("--number", type=int, default=40, help="of each cell (default: %(default)s)")
+    commands.choices["draw"].add_argument("--number", type=int, default=60, help="of each cell (default: %(default)s)")
     counting = commands.add_parser("count")
     counting.add_argument("folder", type=Path)
     counting.add_argument("sheets", type=Path, nargs="+")
