@@ -184,12 +184,12 @@ def write_page(path: Path, command: str, columns: list[str], rows: list[list[str
     result = {
         "heading": HEADING,
         "text": [
-            "The same unpicked sentences of six kinds for all, each generator's candidates through the same checks, "
-            "judge and presets. *One word*: a word replaced by a synonym of PPDB, at no cost. *Round trip*: through "
-            "German by the bundled translators, 6 × 6 translations, the 20 most probable. Readers, language models, "
-            "saw sentence and output alone, of each cell those that an order by digests has first: *right* is the same "
-            "meaning in good English, *different* more than punctuation, case, an article or a contraction. Seconds of "
-            "one core, for the candidates alone.",
+            "204 unpicked sentences of six kinds; each generator's candidates go through the same checks, judge and "
+            "presets. *One word*: a word replaced by a synonym of PPDB, its cost unknown. *Round trip*: through German "
+            "by the bundled translators, 6 × 6 translations, the 20 most probable. Shares are those of two readers, "
+            "language models, who saw sentence and output alone, up to 60 of a cell: *right* is the same meaning in "
+            "good English, *different* more than punctuation, case, an article or a contraction. Seconds of one core, "
+            "for the candidates alone.",
         ],
         "command": [
             "python benchmarks/paraphrase_generators.py generate -o build/generators",
