@@ -8,7 +8,7 @@ Without --pairs it translates captions (Multi30k, test 2016) and sentences of Ta
 out, every fourth of them.  BLEU and chrF have 95 % intervals of 1,000 bootstrap samples.  Decoding runs on one core;
 speed is measured in seconds of its processor, because other load disturbs that less than the clock.
 
-`--quasi-sources`: English into German, paraphrases of the source beside it (Kamigaito et al. 2025), up to four that a
+`--quasi-sources`: English into German, paraphrases of the source beside it (Lyu et al. 2025), up to four that a
 preset keeps, or that the network writes. Candidates are 16 samples and the best of a beam of 5. *reverse*: the mean
 probability of source and paraphrases given the candidate; *chrf*: against 16 samples and 16 more, of the paraphrases,
 or of the source again where it has none. Differences of chrF of the corpus have paired intervals.
