@@ -94,9 +94,8 @@ def substituted(text: str, table: dict[str, list[str]], n: int) -> list[Variant]
 
 def generate(rows: int, seed: int, free: bool, output: Path) -> None:
     """Write the best candidate that each preset keeps of each generator, and the seconds of its candidates."""
-    texts_of = {kind: sentences(kind, rows, seed, free) for kind in KINDS}
-    places = [(kind, text) for kind, of_kind in texts_of.items() for text in of_kind]
-    texts = [text for _, text in places]
+    rows_of_kinds = [(kind, text) for kind in KINDS for text in sentences(kind, rows, seed, free)]
+    texts = [text for _, text in rows_of_kinds]
     n, table = CandidateSelection.candidates, synonyms(Path(os.environ["PARALOOM_DATA"]))
     network = Paraphraser.load("english")
     trip = RoundTripParaphraser("en-de", "de-en", pivots=PIVOTS, decode=f"beam:{PIVOTS}")
@@ -126,7 +125,7 @@ def generate(rows: int, seed: int, free: bool, output: Path) -> None:
             selector.judge = remembered
             selection = selector.select(texts, groups, 1)
             best = [group[0].text if group else None for group in selection.kept]
-            kept[name][preset] = [[*place, one] for place, one in zip(places, best, strict=True)]
+            kept[name][preset] = [[*row, one] for row, one in zip(rows_of_kinds, best, strict=True)]
             total = sum(map(len, groups))
             dropped = (f"{count / total:.0%} {reason}" for reason, count in selection.dropped.most_common(4))
             print(f"{name}, {preset}: {sum(map(bool, best))} of {len(texts)}; {', '.join(dropped)}", flush=True)
