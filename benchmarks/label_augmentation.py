@@ -1,22 +1,19 @@
 """Whether paraphrases help a classifier: accuracy with and without them, by size of the training set and seed.
 
-    python benchmarks/label_augmentation.py --model paraphraser-en --lexicon lexicon.tsv -o figures.json
-    python benchmarks/label_augmentation.py --tasks trec --sizes 50,100 --seeds 2 --rows none,repeat,round-trip
+    python benchmarks/label_augmentation.py -o figures.json
+    python benchmarks/label_augmentation.py --tasks trec --sizes 50,100 --seeds 2
 
-Rows of the table: *none*, the training rows alone; *repeat*, each of them as often as with paraphrases; *synonyms*,
-one or two phrases replaced by the lexicon (`paraloom research lexicon PAIRS -o FILE`); *round-trip*, by two
-translators; *free* and *templates*, by the paraphraser. All but the first two are made by `LabelAugmenter`:
-placeholders, candidates, selection. The classifier is a logistic regression on TF-IDF or on the vectors of an
-encoder; the strength of its penalty is chosen in five folds of the training rows, without paraphrases of the fold
-that is tested. Differences from *none* and *repeat* are means over seeds, with 95 % intervals by Student's t over the
-seeds, each of which draws other rows. Of all rows there is one draw: its interval is that of the paired differences
-of test rows.
+Rows of the table: *none*, the training rows alone; *paraphrases*, those of `paraloom paraphrase` that a preset keeps;
+and as many further rows, of the same texts: *repeat*, the texts themselves, and *one word*, the texts with one word
+replaced by a synonym of PPDB, drawn at random. The classifier is a logistic regression on TF-IDF or on the vectors of
+an encoder; the strength of its penalty is chosen in five folds of the training rows, without what is added for the fold
+that is tested. Differences are means over seeds, with 95 % intervals by Student's t over the seeds, each of which draws
+other rows. Of all rows there is one draw: its interval is that of the paired differences of test rows.
 """
 
 from __future__ import annotations
 
 import argparse
-import csv
 import json
 import math
 import os
@@ -28,25 +25,24 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from label_augmenter import LabelAugmenter
+from paraphrase_generators import substituted, synonyms
 
-from paraloom.api import Paraphraser, RoundTripParaphraser, open_selector
-from paraloom.api.paraphrase_sources import as_paraphraser
+from paraloom.api.paraphrase_sources import as_paraphraser, open_selector
 from paraloom.core.progress import progress
-from paraloom.core.protocols import EncoderLike, ParaphraserLike
+from paraloom.core.protocols import EncoderLike
 from paraloom.core.seeds import generator
 from paraloom.core.stats import student_t_quantile
 from paraloom.embed.encoder import open_encoder
 from paraloom.evaluate.classification_tasks import find_classification_tasks, read_classification_task
 from paraloom.evaluate.logistic import Features, fit_logistic
 from paraloom.evaluate.tfidf import TfIdf
-from paraloom.paraphrasing.candidates import TemplateCandidates
-from paraloom.paraphrasing.protection import Protector
+from paraloom.paraphrasing.candidates import SelectingParaphraser
+from paraloom.paraphrasing.selection_config import CandidateSelection
 from paraloom.text.tokens import tokenize
 
 TASKS = ("trec", "sst2", "subj", "tweeteval-irony")
-SIZES = ("50", "100", "500", "1000", "all")
-ROWS = ("none", "repeat", "synonyms", "round-trip", "free", "templates")
+SIZES = ("50", "200", "1000")
+NONE, PARAPHRASES = "none", "paraphrases"
 STRENGTHS = (0.1, 1.0, 10.0, 100.0)
 BATCH = 128
 FOLDS = 5
@@ -59,72 +55,46 @@ Make = Callable[[Sequence[str]], list[list[str]]]
 """Texts → for each the texts that are added for it."""
 
 
-class Synonyms:
-    """Candidates with one or two phrases replaced by those of a lexicon, chosen at random by its scores."""
+class Paraphrases:
+    """The best paraphrase of each text, if a selection keeps one; each text is paraphrased once for all draws."""
 
-    def __init__(self, path: Path, candidates: int, seed: int) -> None:
-        self.entries: dict[str, list[tuple[str, float]]] = defaultdict(list)
-        with path.open(encoding="utf-8", newline="") as stream:
-            for row in csv.DictReader(stream, delimiter="\t", quoting=csv.QUOTE_NONE):
-                self.entries[row["phrase"]].append((row["paraphrase"], float(row["score"])))
-        self.candidates = candidates
-        self.random = generator(seed)
+    def __init__(self, preset: str) -> None:
+        self.paraphraser = SelectingParaphraser(
+            as_paraphraser("english"),
+            open_selector(preset, judge=None, language="en"),
+            n=1,
+            candidates=CandidateSelection.candidates,
+        )
+        self.kept: dict[str, list[str]] = {}
 
-    def __call__(self, texts: list[str]) -> list[list[str]]:
-        return [[self._variant(text.split()) for _ in range(self.candidates)] for text in texts]
-
-    def _variant(self, words: list[str]) -> str:
-        for _ in range(2):
-            spans = [
-                (start, stop)
-                for start in range(len(words))
-                for stop in range(start + 1, min(start + 3, len(words)) + 1)
-                if " ".join(words[start:stop]).lower() in self.entries
-            ]
-            if not spans:
-                break
-            start, stop = spans[self.random.integers(len(spans))]
-            options = self.entries[" ".join(words[start:stop]).lower()]
-            scores = np.array([score for _, score in options])
-            chosen = options[self.random.choice(len(options), p=scores / scores.sum())][0]
-            words = [*words[:start], *chosen.split(), *words[stop:]]
-        return " ".join(words)
-
-
-def augmenting(paraphraser: ParaphraserLike, arguments: argparse.Namespace) -> Make:
-    """What a paraphraser adds to texts; each text is paraphrased once for all sizes and seeds."""
-    selector = open_selector(arguments.preset, encoder=arguments.encoder)
-    kept: dict[str, list[str]] = {}
-
-    def make(texts: Sequence[str]) -> list[list[str]]:
-        missing = [text for text in dict.fromkeys(texts) if text not in kept]
+    def __call__(self, texts: Sequence[str]) -> list[list[str]]:
+        """The paraphrase of each text, or none."""
+        missing = [text for text in dict.fromkeys(texts) if text not in self.kept]
         with progress("paraphrasing", len(missing), unit="texts") as advance:
             for first in range(0, len(missing), BATCH):
                 batch = missing[first : first + BATCH]
-                augmenter = LabelAugmenter(paraphraser, selector, Protector(), candidates=arguments.candidates)
-                groups = augmenter.augment(batch, [arguments.n] * len(batch), seed=1)
-                kept.update({text: [one.text for one in group] for text, group in zip(batch, groups, strict=True)})
+                kept = self.paraphraser.answer(batch)[1].kept
+                self.kept.update({text: [one.text for one in group] for text, group in zip(batch, kept, strict=True)})
                 advance(len(batch))
-        return [kept[text] for text in texts]
-
-    return make
+        return [self.kept[text] for text in texts]
 
 
-def systems(arguments: argparse.Namespace) -> dict[str, Make]:
-    """The rows that can be computed with what is given."""
-    wanted = [name.strip() for name in arguments.rows.split(",")]
-    makers: dict[str, Make] = {"none": lambda texts: [[] for _ in texts]}
-    makers["repeat"] = lambda texts: [[text] * arguments.n for text in texts]
-    if "synonyms" in wanted and arguments.lexicon:
-        lexicon = Synonyms(arguments.lexicon, arguments.candidates, 1)
-        makers["synonyms"] = augmenting(as_paraphraser(lexicon), arguments)
-    if "round-trip" in wanted:
-        makers["round-trip"] = augmenting(RoundTripParaphraser.load(arguments.forward, arguments.backward), arguments)
-    if {"free", "templates"} & set(wanted) and arguments.model:
-        model = Paraphraser.load(arguments.model)
-        makers["free"] = augmenting(TemplateCandidates(model), arguments)
-        makers["templates"] = augmenting(TemplateCandidates(model, template="auto"), arguments)
-    return {name: makers[name] for name in wanted if name in makers}
+def systems(preset: str) -> dict[str, Make]:
+    """What each row of the table adds."""
+    paraphrases, random, table = Paraphrases(preset), generator(1), synonyms(Path(os.environ["PARALOOM_DATA"]))
+
+    def one_word(text: str) -> str:
+        variants = substituted(text, table, 20)
+        return variants[random.integers(len(variants))].text if variants else text
+
+    return {
+        NONE: lambda texts: [[] for _ in texts],
+        "repeat": lambda texts: [[text] * len(kept) for text, kept in zip(texts, paraphrases(texts), strict=True)],
+        "one word": lambda texts: [
+            [one_word(text) for _ in kept] for text, kept in zip(texts, paraphrases(texts), strict=True)
+        ],
+        PARAPHRASES: paraphrases,
+    }
 
 
 class Task:
@@ -215,8 +185,8 @@ def compare(task: Task, arguments: argparse.Namespace, makers: dict[str, Make], 
             row: dict[str, Any] = {"task": task.name, "size": size, "features": features, "row": name}
             row |= {"seeds": len(runs), "added": fmean(added[name])}
             row["accuracy"] = 100 * fmean(run.mean() for run in runs)
-            for base in ("none", "repeat"):
-                if base != name and (features, base) in by_system:
+            for base in makers if name == PARAPHRASES else (NONE,):
+                if base != name:
                     row[f"over_{base}"] = interval(runs, by_system[features, base])
             results.append(row)
             print(line(row), flush=True)
@@ -226,9 +196,9 @@ def compare(task: Task, arguments: argparse.Namespace, makers: dict[str, Make], 
 def line(row: dict[str, Any]) -> str:
     """A row of the table."""
     gains = (
-        f"  over {base} {row[f'over_{base}'][0]:+6.2f} ± {row[f'over_{base}'][1]:5.2f}"
-        for base in ("none", "repeat")
-        if f"over_{base}" in row
+        f"  {name.replace('_', ' ')} {value[0]:+6.2f} ± {value[1]:5.2f}"
+        for name, value in row.items()
+        if name.startswith("over_")
     )
     return (
         f"{row['task']:<16} {row['size']:>5} {row['features']:<8} {row['row']:<11} +{row['added']:>7,.0f} rows"
@@ -242,20 +212,13 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=data / "classification")
     parser.add_argument("--tasks", default=",".join(TASKS))
     parser.add_argument("--sizes", default=",".join(SIZES))
-    parser.add_argument("--rows", default=",".join(ROWS))
     parser.add_argument("--features", default="tfidf,encoder")
     parser.add_argument("--seeds", type=int, default=5, help="draws of training rows; of 'all', one")
-    parser.add_argument("-n", type=int, default=1, help="paraphrases of each text at most")
-    parser.add_argument("--candidates", type=int, default=10)
-    parser.add_argument("--preset", default="balanced")
-    parser.add_argument("--encoder", default="english", help="of the selection, and of the features")
-    parser.add_argument("--forward", default="en-de")
-    parser.add_argument("--backward", default="de-en")
-    parser.add_argument("--model", type=Path, help="a folder of `train paraphraser`, for 'free' and 'templates'")
-    parser.add_argument("--lexicon", type=Path, help="a .tsv of `paraloom research lexicon`, for 'synonyms'")
+    parser.add_argument("--preset", default="strict")
+    parser.add_argument("--encoder", default="english", help="of the features")
     parser.add_argument("-o", "--output", type=Path, help="all figures as JSON")
     arguments = parser.parse_args()
-    makers = systems(arguments)
+    makers = systems(arguments.preset)
     encoder = open_encoder(arguments.encoder)
     results = []
     for name, folder in find_classification_tasks(arguments.data, arguments.tasks.split(",")).items():

@@ -6,10 +6,11 @@
 
 Reads $PARALOOM_DATA/paraphrase: questions of quora-50k that are not in its training part (`new`), captions of held-out
 images of coco-captions (`paraloom.evaluate.paraphrase_sets.is_test_image`, which a training on captions must respect),
-ParaSCI's ACL development and arXiv test parts, and MRPC's positive test pairs; `--pairs` adds a file of your own.
+ParaSCI's ACL development and arXiv test parts, MRPC's positive test pairs, and, of $PARALOOM_DATA/bitext, WMT's two
+references; `--pairs` adds a file of your own.
 Prints a Markdown table of each, with 95 % bootstrap intervals and a signature. Rows: the source, the first reference, a
 round trip by two translators, each model by beam search without a template, and for each of the last two what the
-selection of `paraloom paraphrase` keeps of ten candidates of each kind. BLEU and chrF compare lower-cased texts.
+selection of `paraloom paraphrase` keeps of its candidates. BLEU and chrF compare lower-cased texts.
 `meaning` is a cosine by an encoder that does not select; `meaning-iBLEU` has the shape of BERT-iBLEU: the mean over
 sentences of the harmonic mean of that cosine, weight 4, and of 1 − sentence BLEU against the source, × 100.
 
@@ -58,8 +59,8 @@ def main() -> None:
     parser.add_argument("--round-trip", nargs=2, default=["en-de", "de-en"], metavar=("FORWARD", "BACKWARD"))
     parser.add_argument("--no-round-trip", action="store_true")
     parser.add_argument("--no-selection", action="store_true")
-    parser.add_argument("--preset", default="balanced", help="of the selection (default: %(default)s)")
-    parser.add_argument("--candidates", type=int, default=10, help="of each kind (default: %(default)s)")
+    parser.add_argument("--preset", default="strict", help="of the selection (default: %(default)s)")
+    parser.add_argument("--candidates", type=int, default=20, help="of each kind (default: %(default)s)")
     parser.add_argument("--encoder", default="english", help="of the selection (default: %(default)s)")
     parser.add_argument("--judge", default="auto", help="encoder of meaning (default: english-small beside english)")
     parser.add_argument("--keep-case", action="store_true", help="BLEU and chrF of texts as they are")

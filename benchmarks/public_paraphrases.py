@@ -41,12 +41,19 @@ def _mrpc(root: Path) -> Iterator[ReferencedSentence]:
             yield ReferencedSentence(cells[3], (cells[4],))
 
 
+def _wmt(root: Path) -> Iterator[ReferencedSentence]:
+    for cells in _cells(root.parent / "bitext/wmt-news/en-two-references.tsv.gz", 5):
+        if cells[3] != cells[4]:
+            yield ReferencedSentence(cells[3], (cells[4],))
+
+
 PARAPHRASE_SETS: dict[str, Callable[[Path], Iterator[ReferencedSentence]]] = {
     "quora": _quora,
     "coco": _captions,
     "parasci-acl": _parasci("acl.val"),
     "parasci-arxiv": _parasci("arxiv.test"),
     "mrpc": _mrpc,
+    "wmt": _wmt,
 }
 """Name → reader of the held-out sentences in a folder.
 
@@ -54,6 +61,7 @@ quora: questions of the 50k split of Gupta et al. 2018 that its training part do
 coco: captions of the images of `is_test_image`: the first is the source, the others are its references.
 parasci-acl, parasci-arxiv: ParaSCI's development part of ACL and its test of arXiv.
 mrpc: the positive pairs of MRPC's test.
+wmt: the two English references of WMT's news of 2020 and 2021; the first is the source.
 """
 
 

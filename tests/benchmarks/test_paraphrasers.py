@@ -171,35 +171,21 @@ def test_generators_are_counted_over_all_sentences(tmp_path: Path) -> None:
     kept = [["news", "one", "a"], ["news", "two", "b"], ["help", "three", "c"], ["help", "four", None]]
     presets = {"strict": kept, "loose": [*kept[:3], ["help", "four", "d"]]}
     (tmp_path / "kept.json").write_text(json.dumps({"round trip": presets}))
-    (tmp_path / "candidates.json").write_text(json.dumps({"seconds": {
-        "paraphraser": 0.1, "one word": 0.0, "round trip": 0.2, "round trip, the paraphraser's cost": 0.05,
-    }}))  # fmt: skip
+    (tmp_path / "seconds.json").write_text(json.dumps({"round trip": 0.2}))
     run("paraphrase_generators", "draw", "-o", tmp_path)
     header, *pairs = [line.split("\t") for line in (tmp_path / "sheet.tsv").read_text().splitlines()]
-    assert header == ["id", "source", "output"] and sorted(tgt for *_, tgt in pairs) == ["a", "b", "c", "d"]
-    answers = [f"{one}\t{int(tgt != 'b')}\t1\t{int(tgt in 'ab')}\n" for one, _, tgt in pairs]
-    (tmp_path / "reader.tsv").write_text("".join(["id\tright\tgood\tdifferent\n", *answers]))
-    lines = run("paraphrase_generators", "count", tmp_path, tmp_path / "reader.tsv").splitlines()[2:]
+    assert header == ["id", "source", "output", "right", "different"]
+    assert sorted(tgt for _, _, tgt, *_ in pairs) == ["a", "b", "c", "d"]
+    answers = [f"{one}\t{int(tgt != 'b')}\t{int(tgt in 'ab')}\n" for one, _, tgt, *_ in pairs]
+    (tmp_path / "reader.tsv").write_text("".join(["id\tright\tdifferent\n", *answers]))
+    line = run("paraphrase_generators", "count", tmp_path, tmp_path / "reader.tsv").splitlines()[2]
     # Of four sentences three have an output, two of these are right, two differ, and one does both.
-    assert [line.strip("| ").split(" | ") for line in lines] == [
-        [
-            "round trip",
-            "strict",
-            "3: 75% [30, 95]",
-            "2: 67% [21, 94]",
-            "2: 67% [21, 94]",
-            "1: 50% [9, 91]",
-            "1",
-            "0.200",
-        ],
-        [
-            "round trip",
-            "loose",
-            "4: 100% [51, 100]",
-            "3: 75% [30, 95]",
-            "2: 50% [15, 85]",
-            "1: 50% [9, 91]",
-            "1",
-            "0.200",
-        ],
+    assert line.strip("| ").split(" | ") == [
+        *("round trip", "3: 75% [30, 95]", "67% [21, 94] of 3", "33% [6, 79] of 3"),
+        *("4: 100% [51, 100]", "75% [30, 95] of 4", "25% [5, 70] of 4", "0.200"),
     ]
+    # What a limit leaves out is counted as kept, and not as read.
+    run("paraphrase_generators", "draw", "--number", 2, "-o", tmp_path)
+    assert len((tmp_path / "sheet.tsv").read_text().splitlines()) in (3, 4)
+    line = run("paraphrase_generators", "count", tmp_path, tmp_path / "reader.tsv").splitlines()[2]
+    assert "3: 75% [30, 95]" in line and line.count(" of 2 |") == 4
