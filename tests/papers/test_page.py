@@ -56,6 +56,14 @@ def test_the_page_of_a_table_has_each_condition_once(path: Path) -> None:
             assert lines.count(f"| {' | '.join(condition)} |") == 1, condition
 
 
+def test_the_page_counts_undecided_orders_that_are_below_half_of_the_papers_difference() -> None:
+    orders = [order for path in FILES for order in read_table(path).orders if order.counted]
+    undecided = [order for order in orders if order.outcome == "undecided"]
+    small = [order for order in undecided if order.published and order.ours.high < order.published / 2]
+    page = " ".join(FOLDER.with_suffix(".md").read_text(encoding="utf-8").split())
+    assert f"Of the {len(undecided)} undecided, {len(small)} have an interval that ends below half" in page
+
+
 def test_the_pages_are_short() -> None:
     for page in [FOLDER.with_suffix(".md"), *FOLDER.glob("*.md")]:
         assert len(page.read_text(encoding="utf-8").splitlines()) <= 200, page
