@@ -54,6 +54,7 @@ def main() -> None:
     parser.add_argument("--models", nargs="+", required=True, help="folders in it, whose names have en-de or de-en")
     parser.add_argument("--start", type=Path, help="folder with de-en and en-de (default: the bundled ones)")
     parser.add_argument("--texts", default="test", choices=["test", "development"])
+    parser.add_argument("--limit", type=int, help="sentences of a text, at most, evenly spaced")
     parser.add_argument("-o", "--output", type=Path)
     options = parser.parse_args()
     rows: list[dict[str, Any]] = []
@@ -63,6 +64,7 @@ def main() -> None:
         text = file.name.removesuffix(".tsv.gz").removesuffix("-test").removesuffix("-development")
         with gzip.open(file, "rt", encoding="utf-8") as stream:
             pairs = [line.rstrip("\n").split("\t") for line in stream]
+        pairs = pairs[:: -(-len(pairs) // options.limit) if options.limit else 1]
         for direction in ("de-en", "en-de"):
             models = [name for name in options.models if direction in Path(name).name]
             if len(pairs) < 30 or not models:
