@@ -11,7 +11,7 @@ and translate. `backtranslations` are their German of the English. `choices` are
 `en-de` and `de-en` learn from the bitext and from translations with a low dual cross-entropy (Junczys-Dowmunt 2018);
 sources of `de-en` that a beam wrote have a tag. What they are in the end is the average with what they were, which
 costs fewer everyday sentences. Each step resumes where it was stopped. `--ablation 16` trains `de-en` on each row
-of ABLATION, with a 16th of the updates and of the English, a 32nd of the bitext, and the bundled pair as the teachers.
+of ABLATION, with a 16th of the updates and of the English, a 64th of the bitext, and the bundled pair as the teachers.
 """
 
 from __future__ import annotations
@@ -194,7 +194,7 @@ def train(
     config = replace(
         TranslatorConfig.from_saved(saved), **SETTINGS, **rates, steps=steps, warmup_steps=min(50, steps // 5)
     )
-    pairs = training_pairs(folder, name, texts, 2 * part if options.ablation else 1)
+    pairs = training_pairs(folder, name, texts, 4 * part if options.ablation else 1)
     batches = [([a for a, _ in batch], [b for _, b in batch]) for batch in batched(pairs, 1000)]
     held_out = [
         row
@@ -211,6 +211,8 @@ def train(
     if teacher:
         return
     average(start[direction], trained, NEW[direction], model)
+    if options.ablation:
+        return
     names = ("tatoeba",) if direction == "de-en" else ("tatoeba", "help", "gnome-help")
     rows = [row for name in names for row in read_rows(folder / f"data/{name}-test.tsv.gz")]
     translator = Translator.load(model, decode=COST_DECODING, check_costs=False)
