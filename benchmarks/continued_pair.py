@@ -1,7 +1,7 @@
 """Compare translators of a run of examples/continued_pair.py with those that they started from, on every kind of text.
 
     python benchmarks/continued_pair.py runs/continued --models en-de de-en
-    python benchmarks/continued_pair.py runs/continued --models trained/en-de en-de-bitext --texts development
+    python benchmarks/continued_pair.py runs/continued --models trained/en-de --texts '*-development' sample
 
 Each row has chrF and BLEU of a text, `beam:5`, and the difference to the translator that was started from, with 95 %
 intervals of 1,000 paired bootstrap samples of the sentences. Of translators with commas in between, which differ in
@@ -53,16 +53,17 @@ def main() -> None:
     parser.add_argument("run", type=Path, help="run folder")
     parser.add_argument("--models", nargs="+", required=True, help="folders in it, whose names have en-de or de-en")
     parser.add_argument("--start", type=Path, help="folder with de-en and en-de (default: the bundled ones)")
-    parser.add_argument("--texts", default="test", choices=["test", "development"])
+    parser.add_argument("--texts", nargs="+", default=["*-test"], help="of the folder `data` (default: %(default)s)")
+    parser.add_argument("--limit", type=int, help="sentences of a text, at most, evenly spaced")
     parser.add_argument("-o", "--output", type=Path)
     options = parser.parse_args()
     rows: list[dict[str, Any]] = []
-    files = sorted((options.run / "data").glob(f"*-{options.texts}.tsv.gz"))
-    files += [options.run / "data/sample.tsv.gz"] if options.texts == "development" else []
+    files = [file for name in options.texts for file in sorted((options.run / "data").glob(f"{name}.tsv.gz"))]
     for file in files:
         text = file.name.removesuffix(".tsv.gz").removesuffix("-test").removesuffix("-development")
         with gzip.open(file, "rt", encoding="utf-8") as stream:
             pairs = [line.rstrip("\n").split("\t") for line in stream]
+        pairs = pairs[:: -(-len(pairs) // options.limit) if options.limit else 1]
         for direction in ("de-en", "en-de"):
             models = [name for name in options.models if direction in Path(name).name]
             if len(pairs) < 30 or not models:

@@ -10,7 +10,8 @@ and translate. `backtranslations` are their German of the English. `choices` are
 `beam:16,utility=reverse+chrf` chooses, of the sentences that are not beyond the teachers, of every kind up to a limit.
 `en-de` and `de-en` learn from the bitext and from translations with a low dual cross-entropy (Junczys-Dowmunt 2018);
 sources of `de-en` that a beam wrote have a tag. What they are in the end is the average with what they were, which
-costs fewer everyday sentences. Each step resumes where it was stopped.
+costs fewer everyday sentences. Each step resumes where it was stopped. `--ablation 16` trains `de-en` on each row
+of ABLATION, with a 16th of the updates and of the English, a 64th of the bitext, and the bundled pair as the teachers.
 """
 
 from __future__ import annotations
@@ -84,11 +85,13 @@ ENGLISH: dict[str, tuple[list[str], int, int, int]] = {  # files, field, sentenc
     "definitions": (["glosses.open-english-wordnet", "examples.wordset"], 0, 5000, 400),
 }
 TEACHER_STEPS = 900
+# What is learned from besides the bitext; `own` are translations of English by the pair itself, without a teacher.
+ABLATION = {"bitext": [], "own": ["own"], "beam": ["backtranslations"], "both": ["backtranslations", "choices"]}
 REPEATED = 3  # how often choices are read
 # Of 0.4 to 1, the largest with which everyday sentences lose less than .2 chrF on development text.
 NEW = {"de-en": 0.6, "en-de": 0.5}
 SETTINGS: dict[str, Any] = {
-    **{"batch_tokens": 3000, "warmup_steps": 50, "subword_sampling": 0.0, "patience": 0, "keep_last": True},
+    **{"batch_tokens": 3000, "subword_sampling": 0.0, "patience": 0, "keep_last": True},
     **{"threads": 1, "evaluate_every": 150},
 }
 
@@ -121,14 +124,14 @@ def prepare(folder: Path) -> None:
         write_rows(folder / f"data/{name}.tsv.gz", *parts)
 
 
-def translate_back(folder: Path) -> None:
+def translate_back(folder: Path, name: str, models: dict[str, Path], part: int) -> None:
     """Translate English into German."""
-    forward = partial(Translator.load(folder / "teacher-en-de", check_costs=False).translate, decode="beam:3")
-    reverse = Translator.load(folder / "teacher-de-en", check_costs=False)
+    forward = partial(Translator.load(models["en-de"], check_costs=False).translate, decode="beam:3")
+    reverse = Translator.load(models["de-en"], check_costs=False)
     for kind in ENGLISH:
         sentences = [row[0] for row in read_rows(folder / f"data/{kind}.tsv.gz")]
         random.Random(1).shuffle(sentences)
-        append_translations(folder / f"backtranslations/{kind}.tsv", sentences, forward, reverse, 200)
+        append_translations(folder / f"{name}/{kind}.tsv", sentences[::part], forward, reverse, 200)
 
 
 def below(limit: float, file: Path) -> list[tuple[str, str]]:
@@ -136,13 +139,14 @@ def below(limit: float, file: Path) -> list[tuple[str, str]]:
     return [row for row, cost in zip(*dual_costs(file), strict=True) if cost <= limit and not STUTTER.search(row[1])]
 
 
-def choose(folder: Path) -> None:
+def choose(folder: Path, models: dict[str, Path], part: int) -> None:
     """Choose among translations into German, and print how many are good enough to learn from."""
-    decode = f"{CHOICE},reverse={folder / 'teacher-de-en'}"
-    forward = Translator.load(folder / "teacher-en-de", decode=decode, check_costs=False)
-    reverse = Translator.load(folder / "teacher-de-en", check_costs=False)
+    decode = f"{CHOICE},reverse={models['de-en']}"
+    forward = Translator.load(models["en-de"], decode=decode, check_costs=False)
+    reverse = Translator.load(models["de-en"], check_costs=False)
     for kind, (*_, limit) in ENGLISH.items():
         beam, chosen = folder / f"backtranslations/{kind}.tsv", folder / f"choices/{kind}.tsv"
+        limit //= part
         rows, costs = dual_costs(beam)
         possible = [a for (a, _), cost in zip(rows, costs, strict=True) if cost <= POSSIBLE]
         append_translations(chosen, possible[:limit], forward.translate, reverse, 100)
@@ -159,50 +163,56 @@ def repeated(rows: list[Any], times: float) -> list[Any]:
     return rows * int(times) if times >= 1 else rows[:: round(1 / times)]
 
 
-def training_pairs(folder: Path, model: str, without: list[str]) -> list[tuple[str, str]]:
+def training_pairs(folder: Path, model: str, texts: list[str], part: int) -> list[tuple[str, str]]:
     """Bitext, and for a student translations; of `de-en` the synthetic sources of a beam have a tag."""
-    teacher, to_english = model.startswith("teacher"), model.endswith("de-en")
+    teacher, to_english = model.startswith("teacher"), "de-en" in model
     swap = slice(None) if to_english else slice(None, None, -1)
     pairs = [
         tuple(row[swap])
         for name, (*_, times) in (PAIRS | FOR_TEACHERS if teacher else PAIRS).items()
-        for row in repeated(read_rows(folder / f"data/{name}.tsv.gz"), times)
+        for row in repeated(read_rows(folder / f"data/{name}.tsv.gz"), times)[::part]
     ]
-    for kind in [] if teacher else ENGLISH:
-        if "choices" not in without:
+    for text, kind in [] if teacher else [(text, kind) for text in texts for kind in ENGLISH]:
+        if text == "choices":
             chosen = below(SURE, folder / f"choices/{kind}.tsv")
             pairs += REPEATED * [row[:: -1 if to_english else 1] for row in chosen]
-        if "backtranslations" not in without:
-            translated = below(LIKELY if to_english else SURE, folder / f"backtranslations/{kind}.tsv")
+        else:
+            translated = below(LIKELY if to_english else SURE, folder / f"{text}/{kind}.tsv")
             pairs += [(f"{TAG} {b}", a) if to_english else (a, b) for a, b in translated]
     random.Random(1).shuffle(pairs)
     return pairs
 
 
-def train(folder: Path, start: dict[str, Path], name: str, options: argparse.Namespace) -> None:
+def train(
+    folder: Path, start: dict[str, Path], part: int, options: argparse.Namespace, name: str, texts: list[str]
+) -> None:
     """Continue the training of one direction; average what is not a teacher, and write its costs."""
-    direction = name.removeprefix("teacher-")
-    steps = options.steps if direction == name else TEACHER_STEPS
+    teacher, direction = name.startswith("teacher"), "de-en" if "de-en" in name else "en-de"
+    steps = (TEACHER_STEPS if teacher else options.steps) // part
     saved = json.loads((start[direction] / "training.json").read_text(encoding="utf-8"))["config"]
     rates = {"muon_learning_rate": 0.012 * options.rate, "adam_learning_rate": 0.003 * options.rate}
-    config = replace(TranslatorConfig.from_saved(saved), **SETTINGS, **rates, steps=steps)
-    pairs = training_pairs(folder, name, options.without)
-    batches = [([a for a, _ in part], [b for _, b in part]) for part in batched(pairs, 1000)]
+    config = replace(
+        TranslatorConfig.from_saved(saved), **SETTINGS, **rates, steps=steps, warmup_steps=min(50, steps // 5)
+    )
+    pairs = training_pairs(folder, name, texts, 4 * part if options.ablation else 1)
+    batches = [([a for a, _ in batch], [b for _, b in batch]) for batch in batched(pairs, 1000)]
     held_out = [
         row
         for text in ("sample", *(text for text in WIDE if "development" in text))
         for row in read_rows(folder / f"data/{text}.tsv.gz")
     ]
     development = [([a], [b]) if direction == "de-en" else ([b], [a]) for a, b in held_out]
-    model = folder / (name + options.suffix)
-    trained = model if direction != name else folder / "trained" / model.name
+    model = folder / name
+    trained = model if teacher else folder / "trained" / name
     figures = train_translator(
         lambda: batches, development, config, trained, seed=options.seed, init_from=start[direction]
     )
-    print(f"{model.name}: {len(pairs)} pairs, {figures}", flush=True)
-    if model == trained:
+    print(f"{name}: {len(pairs)} pairs, {figures}", flush=True)
+    if teacher:
         return
     average(start[direction], trained, NEW[direction], model)
+    if options.ablation:
+        return
     names = ("tatoeba",) if direction == "de-en" else ("tatoeba", "help", "gnome-help")
     rows = [row for name in names for row in read_rows(folder / f"data/{name}-test.tsv.gz")]
     translator = Translator.load(model, decode=COST_DECODING, check_costs=False)
@@ -239,23 +249,27 @@ def main() -> None:
         "--rate", type=float, default=0.3, help="learning rates, of those from scratch (default: %(default)s)"
     )
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument(
-        "--without", nargs="*", default=[], choices=["choices", "backtranslations"], help="leave out, for an ablation"
-    )
-    parser.add_argument("--suffix", default="", help="of the folders of the translators, for an ablation")
+    parser.add_argument("--ablation", type=int, metavar="N", help="train its rows, on an Nth of text and updates")
     parser.add_argument("--only", nargs="*", default=[], help="steps to take (default: all)")
     options = parser.parse_args()
     folder: Path = options.folder
-    start = {
-        name: options.start / name if options.start else Path(str(bundled_path(name))) for name in ("de-en", "en-de")
-    }
+    bundled = {name: Path(str(bundled_path(name))) for name in ("de-en", "en-de")}
+    start = {name: options.start / name for name in bundled} if options.start else bundled
+    part = options.ablation or 1
+    teachers = bundled if options.ablation else {name: folder / f"teacher-{name}" for name in ("en-de", "de-en")}
+    continued = partial(partial, train, folder, start, part, options)
     steps: dict[str, Any] = {"data": partial(prepare, folder)}
-    steps |= {name: partial(train, folder, start, name, options) for name in ("teacher-en-de", "teacher-de-en")}
-    steps |= {"backtranslations": partial(translate_back, folder), "choices": partial(choose, folder)}
-    steps |= {name: partial(train, folder, start, name, options) for name in ("en-de", "de-en")}
+    if options.ablation:
+        steps["own"] = partial(translate_back, folder, "own", start, part)
+        rows = {f"de-en-{row}" + f"-{options.seed}" * (options.seed > 1): texts for row, texts in ABLATION.items()}
+    else:
+        steps |= {model.name: continued(model.name, []) for model in teachers.values()}
+        rows = dict.fromkeys(teachers, ABLATION["both"])
+    steps["backtranslations"] = partial(translate_back, folder, "backtranslations", teachers, part)
+    steps["choices"] = partial(choose, folder, teachers, part)
+    steps |= {name: continued(name, texts) for name, texts in rows.items()}
     for name in options.only or steps:
-        done = folder / f"{name}{options.suffix if name in start else ''}.done"
-        if not done.is_file():
+        if not (done := folder / f"{name}.done").is_file():
             began = time.process_time()
             steps[name]()
             done.touch()

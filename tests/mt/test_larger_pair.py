@@ -99,13 +99,16 @@ def test_what_a_continued_pair_learns_from(tmp_path: Path, monkeypatch: pytest.M
         (tmp_path / name / "posts.tsv").write_text("".join(rows))
     bitext = [("once d0", "once e0"), ("once d1", "once e1"), ("half d0", "half e0")]
     bitext += 2 * [("twice d0", "twice e0"), ("twice d1", "twice e1")]
+    both = recipe.ABLATION["both"]
     chosen = recipe.REPEATED * [(f"cd{n}", f"ce{n}") for n in range(6)]
-    pairs = recipe.training_pairs(tmp_path, "en-de", [])
+    pairs = recipe.training_pairs(tmp_path, "en-de", both, 1)
     beam = [(f"be{n}", f"bd{n}") for n in range(6)]
     assert sorted(pairs) == sorted([(b, a) for a, b in bitext + chosen] + beam)
-    pairs = recipe.training_pairs(tmp_path, "de-en", [])
+    pairs = recipe.training_pairs(tmp_path, "de-en", both, 1)
     tagged = [(f"<BT> bd{n}", f"be{n}") for n in range(7)]
     assert sorted(pairs) == sorted(bitext + chosen + tagged)
-    assert sorted(recipe.training_pairs(tmp_path, "de-en", ["choices", "backtranslations"])) == sorted(bitext)
+    assert sorted(recipe.training_pairs(tmp_path, "de-en-2", [], 1)) == sorted(bitext)
+    half = [row for row in bitext if row[0].endswith("d0")]
+    assert sorted(recipe.training_pairs(tmp_path, "de-en", ["backtranslations"], 2)) == sorted(half + tagged)
     news = [("news d0", "news e0"), ("news d1", "news e1")]
-    assert sorted(recipe.training_pairs(tmp_path, "teacher-de-en", [])) == sorted(bitext + news)
+    assert sorted(recipe.training_pairs(tmp_path, "teacher-de-en", both, 1)) == sorted(bitext + news)
