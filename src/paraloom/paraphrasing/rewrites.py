@@ -27,7 +27,7 @@ _REPORT = (
 )
 _BOUND = (
     rf"{_REPORT}|as|care|check|doubt|especially|even|except|find|forget|happens|hate|just|like|love|mainly|matter|mind"
-    r"|not|only|reason|remember|see|seen|sure|than|time|day|moment|understand|wonder\w*|\w+n't"
+    r"|not|only|reason|remember|see|seen|shows?|showed|sure|than|time|day|moment|understand|wonder\w*|\w+n't"
 )
 _ORDERS = (
     "please|click|press|select|choose|use|type|open|enter|see|go|set|run|add|check|make|try|take|call|tell|give|wait|come"
@@ -56,7 +56,10 @@ _TELLERS = (
     r"|(?-i:[A-Z]{2,} (?:[\w.'’-]+ ){0,3}[A-Z][\w'’-]+)"
 )
 _LEADING = re.compile(
-    rf"((?:(?:{_BEFORE})|(?:after|at|before|during|in|on) (?=[^,]*\d|(?-i:[A-Z])))\b{_SIMPLE}{{4,80}}), "
+    rf"((?:(?:{_BEFORE})|(?:after|at|before|during|in|on) (?=[^,]*\d|(?-i:[A-Z])"
+    r"|(?:our|my|his|her|their|the|most|some|many|humans|animals|winter|summer)\b"
+    r"(?! (?:end|meantime|case|other|contrary|whole|first|last|one|event|long run|short|same|face|wake|light|absence)\b)"
+    rf"(?! (?:[a-z]+ ){{3}})))\b{_SIMPLE}{{4,80}}), "
     rf"((?:then )?(?!.*\b(?:{_REPORT})\b)(?=.*\b(?:{_FINITE})\b|(?:{_ORDERS}|i|you|he|she|it|we|they|tom|mary) [a-z]){_SIMPLE}{{6,100}})([.!]?)",
     re.IGNORECASE,
 )
@@ -97,7 +100,7 @@ _TOLD = re.compile(
     r"(?:(?=(?:he|she|they) )|(?!.*?\b(?:says?|said) (?:that )?(?:he|she|they|his|her|their|its)\b))"
     rf"((?:{_TELLERS}) (?:says?|said)) (?:that )?((?!(?:that|this|so|it|was|more|no|not|yes|only|last|later|earlier|today|how|what|why|who|where|if|when|{_PREPOSITIONS}|{_DAYS}|{_MONTHS})\b)"
     rf"[\w'’$-]+(?=.* (?:{_FINITE})\b)"
-    r"(?!.*\b(?:but|says?|said|and (?:is|are|was|were|has|have|had|will|would|wants?|plans?|[a-z]+ed))\b)"
+    r"(?!.*\b(?:but|which|says?|said|and (?:is|are|was|were|has|have|had|will|would|wants?|plans?|[a-z]+ed))\b)"
     r"[^;:?!\"“”]{12,140}?)([.]?)",
     re.IGNORECASE,
 )
@@ -141,7 +144,11 @@ _SMALL = re.compile(
 )
 """What has a capital only where it begins a sentence."""
 _PRONOUN = re.compile(r"\b(?:he|she|it|they|him|her|them|his|its|their)\b", re.IGNORECASE)
-_PLACE = re.compile(r"(?:at|during|in|on)\b", re.IGNORECASE)
+_OF_NOBODY = re.compile(
+    r"(?i:at|during|in|on)\b.*|(?i:(?:[a-z]+ ){1,3}?(?:i|i'm|i'll|you|you're|we|we're)\b|(?:before|after|while) [a-z]+ing\b)"
+    r"(?!.*\b(?:the|an?|my|your|his|her|our|their|this|that|these|those|he|she|they|him|them|us|(?!I\b)[A-Z])).*"
+)
+"""A place or time, or a clause that has no name, and no noun that a pronoun outside might stand for."""
 _NAME = re.compile(r"(?<=[a-z0-9,] )(?!I\b)[A-Z][\w'-]*")
 _ARTICLE = re.compile(r"\b(?:a [aeio]|an [^aeio\W])\w+", re.IGNORECASE)
 
@@ -230,13 +237,18 @@ def _rewritten(text: str, rules: Sequence[Rule]) -> Iterator[Rewrite]:
         if match := pattern.fullmatch(text):
             first, second, end = map(str.strip, match.groups())
             main, moved = (first, second) if comma else (second, first)
-            if clause and {*_PRONOUN.findall(main.lower())} - {*_PRONOUN.findall(moved.lower())} and not _PLACE.match(moved):
+            if clause and not _OF_NOBODY.fullmatch(moved) and _pronouns(main) - _pronouns(moved):
                 continue  # a pronoun would stand before the name that it is for, or behind another one
             first = first[:1].lower() + first[1:] if _SMALL.match(first) else first
             if joined:
                 yield Rewrite(_begun(joined.format(first, second), text) + end, name)
                 continue
             yield Rewrite(f"{_begun(second.removeprefix('then '), text)}{comma} {first}{end}", name)
+
+
+def _pronouns(text: str) -> set[str]:
+    """The pronouns of a text that stand for others."""
+    return {*_PRONOUN.findall(text.lower())}
 
 
 def _begun(words: str, like: str) -> str:
