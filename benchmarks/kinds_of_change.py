@@ -2,16 +2,18 @@
 
     export PARALOOM_DATA=/path/to/corpora PAIRS=build/paraphrase-pairs   # of examples/paraphrase_pairs.py
     python benchmarks/kinds_of_change.py keep -o build/changes
-    python benchmarks/kinds_of_change.py draw -o build/changes
+    PYTHONPATH=older/src python benchmarks/kinds_of_change.py keep -o build/changes-before
+    python benchmarks/kinds_of_change.py draw -o build/changes --before build/changes-before
     python benchmarks/kinds_of_change.py count benchmarks/readings/changes reader-1.tsv reader-2.tsv
 
 `keep` writes what each preset keeps of unpicked sentences of six kinds of text where any change, or one kind of change,
-is asked for, and prints of how many sentences. `draw` writes sheet.tsv, outputs that were kept when any change or a
-kind was asked for, each once and shuffled, and key.tsv, which says what was asked for. A reader writes a table with the
-columns id, right (1 or 0: the same meaning in good English) and kinds: all kinds of change that the reader sees,
-between commas, of word (other words in place of some), order (words stand in another order), contraction (nothing else
-differs) and other. `count` prints how many of those that a reader read are right, and show the kind that was asked for,
-or, where any was, more than a contraction; with `--page FILE` the table goes into a file of results.
+is asked for, and prints of how many sentences. `draw` writes sheet.tsv, outputs that were kept, each once and shuffled
+(all of `strict` and any change), key.tsv, which says what was asked for, and the yields; with `--before` also what
+another version of the package keeps of the same sentences. A reader writes a table with the columns id, right (1 or 0:
+the same meaning in good English) and kinds: all kinds of change that the reader sees, between commas, of word (other
+words in place of some), order (words stand in another order), contraction (nothing else differs) and other. `count`
+prints how many of those that a reader read are right, and right and of the kind that was asked for, or, where any was,
+more than a contraction; with `--page FILE` the table goes into a file of results.
 """
 
 from __future__ import annotations
@@ -19,7 +21,10 @@ from __future__ import annotations
 import argparse
 import json
 import re
+import shutil
+from itertools import product
 from pathlib import Path
+from typing import Any
 
 from blind_sheets import draw_sheet, identifier, rows_of, share, table
 from judged_paraphrases import KINDS, PRESETS, sentences
@@ -33,6 +38,7 @@ from paraloom.paraphrasing.selection_config import CandidateSelection
 
 ANY = "any"
 HEADING = "Kinds of change"
+COMMANDS = ("keep -o build/changes", "draw -o build/changes --before build/changes-before")
 
 _ADVERBS = r"(?:\((?:RB|ADVP)[^()]*(?:\([^()]*\))*\) )*"
 PASSIVE = re.compile(
@@ -49,7 +55,7 @@ def keep(rows: int, seed: int, free: bool, output: Path) -> None:
     groups = as_paraphraser("english").paraphrase(texts, n=CandidateSelection.candidates)
     judge = open_selector(judge=None, language="en").judge
     assert judge is not None
-    remembered, yields = Remembered(judge), dict[str, dict[str, list[bool]]]()
+    remembered, yields = Remembered(judge), dict[str, Any]()
     kept = list[list[str]]()
     for preset in PRESETS:
         yields[preset] = {}
@@ -62,6 +68,7 @@ def keep(rows: int, seed: int, free: bool, output: Path) -> None:
             print(f"| {preset} | {change} | {share(yields[preset][change])} |", flush=True)
     print_others([*dict.fromkeys((row[3], row[4]) for row in kept)])
     output.mkdir(parents=True, exist_ok=True)
+    yields["texts"] = [kind for kind, _ in places]
     (output / "yields.json").write_text(json.dumps(yields), encoding="utf-8")
     (output / "kept.json").write_text(json.dumps(kept, ensure_ascii=False, indent=1), encoding="utf-8")
 
@@ -76,40 +83,74 @@ def print_others(pairs: list[tuple[str, str]]) -> None:
     print(f"of {len(pairs)} outputs {voices} have another voice, {splits} another number of sentences")
 
 
-def draw(folder: Path, number: int) -> None:
-    """Write outputs of each kind of change that was asked for, so many of each preset at most, and the key."""
-    kept = json.loads((folder / "kept.json").read_text("utf-8"))
-    pairs, key = dict[str, tuple[str, str]](), list[tuple[str, str, str, str]]()
-    for change in (ANY, *CHANGES):
-        for preset in PRESETS:
-            ones = [row[2:] for row in kept if row[:2] == [preset, change]]
+def draw(folder: Path, number: int, before: Path | None) -> None:
+    """Write all outputs of strict and any change, so many of each other cell, the key and the yields."""
+    pairs, key = dict[str, tuple[str, str]](), list[tuple[str, ...]]()
+    for version, kept in (("now", folder), ("before", before)):
+        if kept is None:
+            continue
+        rows = json.loads((kept / "kept.json").read_text("utf-8"))
+        for change, preset in product((ANY, *CHANGES) if version == "now" else (ANY,), PRESETS):
+            whole = (change, preset) == (ANY, PRESETS[0])
+            if version == "before" and not whole:
+                continue
+            ones = [row[2:] for row in rows if row[:2] == [preset, change]]
             ones.sort(key=lambda row: identifier(*row[1:]))
-            for kind, *pair in ones[:number]:
+            for kind, *pair in ones if whole else ones[: 2 * number if change == ANY else number]:
                 pairs[identifier(*pair)] = (pair[0], pair[1])
-                key.append((identifier(*pair), kind, preset, change))
+                key.append((identifier(*pair), kind, preset, change, version))
     columns = ("id", "source", "output", "right", "kinds")
-    draw_sheet(folder, columns, pairs, (("id", "kind", "preset", "change"), sorted(key)))
+    draw_sheet(folder, columns, pairs, (("id", "kind", "preset", "change", "version"), sorted(key)))
+    if before is not None:
+        shutil.copy(before / "yields.json", folder / "yields-before.json")
 
 
 def count(folder: Path, sheets: list[Path]) -> tuple[list[str], list[list[str]]]:
     """The table: of how many sentences an output is kept, and of those that were read the shares of each answer."""
     readers = [rows_of(sheet) for sheet in sheets]
-    key, rows = table(folder / "key.tsv"), []
+    key, rows = table(folder / "key.tsv"), list[list[str]]()
     yields = json.loads((folder / "yields.json").read_text("utf-8"))
-    for preset in PRESETS:
-        for change in yields[preset]:
-            ids = [row["id"] for row in key if (row["preset"], row["change"]) == (preset, change)]
-            cells = [preset, change, share(yields[preset][change])]
-            for reader in readers:
+    earlier = folder / "yields-before.json"
+    before = json.loads(earlier.read_text("utf-8")) if earlier.exists() else {}
+    texts = yields.pop("texts", [])
+
+    def add(preset: str, change: str, text: str) -> None:
+        measured = [before, yields] if before else [yields]
+        kept = [share(_of_text(one[preset][change], text, texts)) for one in measured]
+        cells = [preset, change, text or "all", *kept]
+        for reader in readers:
+            for version in ("before", "now") if before else ("now",):
+                asked = (preset, change, version)
+                ids = [
+                    row["id"] for row in key
+                    if (row["preset"], row["change"], row.get("version", "now")) == asked and text in ("", row["kind"])
+                ]  # fmt: skip
                 read = [reader[one] for one in ids]
                 right = [row["right"].strip() == "1" for row in read]
                 kinds = [{*map(str.strip, row["kinds"].split(","))} for row in read]
                 obeyed = [bool(of_row - {CONTRACTION}) if change == ANY else change in of_row for of_row in kinds]
-                both = [all(one) for one in zip(right, obeyed, strict=True)]
-                cells += [share(right), share(obeyed), share(both)]
-            rows.append(cells)
-    names = [f"{name}, reader {n}" for n in range(1, len(sheets) + 1) for name in ("right", "of that kind", "both")]
-    return ["preset", "asked for", "sentences with an output", *names], rows
+                cells += (
+                    [share(right), share([all(one) for one in zip(right, obeyed, strict=True)])] if ids else ["", ""]
+                )
+        rows.append(cells)
+
+    for preset in PRESETS:
+        for change in yields[preset]:
+            for text in [*dict.fromkeys(texts)] if (preset, change) == (PRESETS[0], ANY) else []:
+                add(preset, change, text)
+            add(preset, change, "")
+    versions = ("before", "now") if before else ("",)
+    names = [
+        f"{name}{', ' * bool(version)}{version}, reader {n}"
+        for n in range(1, len(sheets) + 1) for version in versions for name in ("right", "right and of that kind")
+    ]  # fmt: skip
+    outputs = [f"sentences with an output{', ' * bool(version)}{version}" for version in versions]
+    return ["preset", "asked for", "text", *outputs, *names], rows
+
+
+def _of_text(kept: list[bool], text: str, texts: list[str]) -> list[bool]:
+    """What is kept of sentences of one kind of text; of all, for ''."""
+    return kept if not text else [one for one, kind in zip(kept, texts, strict=True) if kind == text]
 
 
 def write_page(path: Path, command: str, columns: list[str], rows: list[list[str]]) -> None:
@@ -118,12 +159,11 @@ def write_page(path: Path, command: str, columns: list[str], rows: list[list[str
     result = {
         "heading": HEADING,
         "text": known.get("text", []),
-        "command": [f"python benchmarks/kinds_of_change.py {name} -o build/changes" for name in ("keep", "draw")]
-        + [command],
+        "command": [f"python benchmarks/kinds_of_change.py {name}" for name in COMMANDS] + [command],
         "machine": "cores",
-        "seeds": "1",
+        "seeds": "5301",
         "columns": columns,
-        "align": "ll" + "r" * (len(columns) - 2),
+        "align": "lll" + "r" * (len(columns) - 3),
         "rows": rows,
         "notes": known.get("notes", []),
     }
@@ -138,10 +178,11 @@ def main() -> None:
     for name in ("keep", "draw"):
         commands.add_parser(name).add_argument("-o", "--output", type=Path, default=Path("build/changes"))
     keeping = commands.choices["keep"]
-    keeping.add_argument("--rows", type=int, default=34, help="sentences of each kind of text (default: %(default)s)")
-    keeping.add_argument("--seed", type=int, default=5261)
+    keeping.add_argument("--rows", type=int, default=50, help="sentences of each kind of text (default: %(default)s)")
+    keeping.add_argument("--seed", type=int, default=5301)
     keeping.add_argument("--free", action="store_true", help="other sentences, to choose by")
     commands.choices["draw"].add_argument("--number", type=int, default=20, help="of each cell (default: %(default)s)")
+    commands.choices["draw"].add_argument("--before", type=Path, help="what another version of the package keeps")
     counting = commands.add_parser("count")
     counting.add_argument("folder", type=Path)
     counting.add_argument("sheets", type=Path, nargs="+")
@@ -150,7 +191,7 @@ def main() -> None:
     if options.command == "keep":
         keep(options.rows, options.seed, options.free, options.output)
     elif options.command == "draw":
-        draw(options.output, options.number)
+        draw(options.output, options.number, options.before)
     else:
         columns, rows = count(options.folder, options.sheets)
         for cells in (columns, ["---"] * len(columns), *rows):
