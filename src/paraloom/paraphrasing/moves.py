@@ -102,7 +102,8 @@ _LAST_AIM = re.compile(
 _TOLD = re.compile(
     r"(?:(?=(?:he|she|they) )|(?!.*?\b(?:says?|said) (?:that )?(?:he|she|they|his|her|their|its)\b))"
     rf"((?:{_TELLERS}) (?:says?|said)) (?:that )?((?!(?:that|this|so|it|was|more|no|not|yes|only|last|later"
-    rf"|earlier|today|how|what|why|who|where|if|when|{_PREPOSITIONS}|{_DAYS}|{_MONTHS})\b)[\w'’$-]+(?=.* (?:{_FINITE})\b)"
+    rf"|earlier|today|how|what|why|who|where|if|when|{_PREPOSITIONS}|{_DAYS}|{_MONTHS})\b)"
+    rf"[\w'’$-]+(?=.* (?:{_FINITE})\b)"
     r"(?!.*\b(?:but|which|says?|said|and (?:is|are|was|were|has|have|had|will|would|wants?|plans?|[a-z]+ed))\b)"
     r"[^;:?!\"“”]{12,140}?)([.]?)",
     re.IGNORECASE,
