@@ -26,7 +26,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from blind_sheets import draw_sheet, identifier, rows_of, share, table
+from blind_sheets import Rows, draw_sheet, identifier, rows_of, share, table
 from judged_paraphrases import KINDS, PRESETS, sentences
 from paraphrase_generators import Remembered
 from results_pages import put_result, read_topic, write_pages
@@ -109,48 +109,38 @@ def count(folder: Path, sheets: list[Path]) -> tuple[list[str], list[list[str]]]
     """The table: of how many sentences an output is kept, and of those that were read the shares of each answer."""
     readers = [rows_of(sheet) for sheet in sheets]
     key, rows = table(folder / "key.tsv"), list[list[str]]()
-    yields = json.loads((folder / "yields.json").read_text("utf-8"))
-    earlier = folder / "yields-before.json"
-    before = json.loads(earlier.read_text("utf-8")) if earlier.exists() else {}
-    texts = yields.pop("texts", [])
-
-    def add(preset: str, change: str, text: str) -> None:
-        measured = [before, yields] if before else [yields]
-        kept = [share(_of_text(one[preset][change], text, texts)) for one in measured]
-        cells = [preset, change, text or "all", *kept]
-        for reader in readers:
-            for version in ("before", "now") if before else ("now",):
-                asked = (preset, change, version)
-                ids = [
-                    row["id"] for row in key
-                    if (row["preset"], row["change"], row.get("version", "now")) == asked and text in ("", row["kind"])
-                ]  # fmt: skip
-                read = [reader[one] for one in ids]
-                right = [row["right"].strip() == "1" for row in read]
-                kinds = [{*map(str.strip, row["kinds"].split(","))} for row in read]
-                obeyed = [bool(of_row - {CONTRACTION}) if change == ANY else change in of_row for of_row in kinds]
-                cells += (
-                    [share(right), share([all(one) for one in zip(right, obeyed, strict=True)])] if ids else ["", ""]
-                )
-        rows.append(cells)
-
-    for preset in PRESETS:
-        for change in yields[preset]:
-            for text in [*dict.fromkeys(texts)] if (preset, change) == (PRESETS[0], ANY) else []:
-                add(preset, change, text)
-            add(preset, change, "")
-    versions = ("before", "now") if before else ("",)
-    names = [
-        f"{name}{', ' * bool(version)}{version}, reader {n}"
-        for n in range(1, len(sheets) + 1) for version in versions for name in ("right", "right and of that kind")
-    ]  # fmt: skip
-    outputs = [f"sentences with an output{', ' * bool(version)}{version}" for version in versions]
-    return ["preset", "asked for", "text", *outputs, *names], rows
+    for version, name in (("now", "yields.json"), ("before", "yields-before.json")):
+        if not (folder / name).exists():
+            continue
+        yields = json.loads((folder / name).read_text("utf-8"))
+        texts = yields.pop("texts", [])
+        of_version = [row for row in key if row.get("version", "now") == version]
+        for preset, change in product(PRESETS, yields[PRESETS[0]]):
+            whole, kept = (preset, change) == (PRESETS[0], ANY), yields[preset][change]
+            cell = [row for row in of_version if (row["preset"], row["change"]) == (preset, change)]
+            if version == "before" and not whole:
+                continue
+            for text in dict.fromkeys(texts) if whole else ():
+                of_text = [one for one, kind in zip(kept, texts, strict=True) if kind == text]
+                ids = [row["id"] for row in cell if row["kind"] == text]
+                rows.append([version, preset, change, text, share(of_text), *_answers(readers, ids, change)])
+            ids = [row["id"] for row in cell]
+            rows.append([version, preset, change, "all", share(kept), *_answers(readers, ids, change)])
+    names = [f"{name}, reader {n}" for n in range(1, len(sheets) + 1) for name in ("right", "right and of that kind")]
+    return ["rules", "preset", "asked for", "text", "sentences with an output", *names], rows
 
 
-def _of_text(kept: list[bool], text: str, texts: list[str]) -> list[bool]:
-    """What is kept of sentences of one kind of text; of all, for ''."""
-    return kept if not text else [one for one, kind in zip(kept, texts, strict=True) if kind == text]
+def _answers(readers: list[Rows], ids: list[str], change: str) -> list[str]:
+    """The shares of each reader that are right, and right and of the kind that was asked for; '' where none was read."""
+    cells = list[str]()
+    for reader in readers:
+        read = [reader[one] for one in ids]
+        right = [row["right"].strip() == "1" for row in read]
+        kinds = [{*map(str.strip, row["kinds"].split(","))} for row in read]
+        obeyed = [bool(of_row - {CONTRACTION}) if change == ANY else change in of_row for of_row in kinds]
+        both = [all(one) for one in zip(right, obeyed, strict=True)]
+        cells += [share(right), share(both)] if ids else ["", ""]
+    return cells
 
 
 def write_page(path: Path, command: str, columns: list[str], rows: list[list[str]]) -> None:
@@ -163,7 +153,7 @@ def write_page(path: Path, command: str, columns: list[str], rows: list[list[str
         "machine": "cores",
         "seeds": "5301",
         "columns": columns,
-        "align": "lll" + "r" * (len(columns) - 3),
+        "align": "llll" + "r" * (len(columns) - 4),
         "rows": rows,
         "notes": known.get("notes", []),
     }

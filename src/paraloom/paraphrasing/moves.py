@@ -118,21 +118,21 @@ _ALTHOUGH = re.compile(rf"(?:although|though|even though) ({_PLAIN}), ({_PLAIN})
 
 
 class Move(NamedTuple):
-    """Two parts of a sentence that change places, or stay (`joined`) with another conjunction.
+    """Two parts of a sentence that change places, or stay (`conjunction`) with another conjunction.
 
     Attributes:
         name: Of the rule.
         pattern: Of the whole sentence; its groups are both parts and the end.
         comma: What stands between the parts where they changed places.
         clause: Whether the part that moves has a subject, so that pronouns might come to stand for another one.
-        joined: Instead of changing places, how both parts are written.
+        conjunction: Instead of changing places, how both parts are written.
     """
 
     name: str
     pattern: re.Pattern[str]
     comma: str = ""
     clause: bool = False
-    joined: str = ""
+    conjunction: str = ""
 
 
 MOVES = (
@@ -143,10 +143,10 @@ MOVES = (
     Move("aim to the end", _FIRST_AIM, ""),
     Move("aim to the front", _LAST_AIM, ","),
     Move("speaker to the end", _TOLD, ","),
-    Move("because for so", _SO, joined="because {}, {}"),
-    Move("so for because", _BECAUSE, joined="{}, so {}"),
-    Move("although for but", _BUT, joined="although {}, {}"),
-    Move("but for although", _ALTHOUGH, joined="{}, but {}"),
+    Move("because for so", _SO, conjunction="because {}, {}"),
+    Move("so for because", _BECAUSE, conjunction="{}, so {}"),
+    Move("although for but", _BUT, conjunction="although {}, {}"),
+    Move("but for although", _ALTHOUGH, conjunction="{}, but {}"),
 )
 SMALL = re.compile(
     rf"(?:{_WORDS}|{_BEFORE}|{_ORDERS}|(?!on [a-z]+day|in [jfmasond]){_TIMES}|at|during|in|on|to|people|everyone"

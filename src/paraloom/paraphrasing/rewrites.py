@@ -97,15 +97,15 @@ def _rewritten(text: str, rules: Sequence[Rule]) -> Iterator[Rewrite]:
         if (match := pattern.search(text)) and not _is_name(text, match):
             new = _begun(match.expand(template), match.group())
             yield Rewrite(text[: match.start()] + new + text[match.end() :], pattern.pattern)
-    for name, pattern, comma, clause, joined in MOVES:
+    for name, pattern, comma, clause, conjunction in MOVES:
         if match := pattern.fullmatch(text):
             first, second, end = map(str.strip, match.groups())
             main, moved = (first, second) if comma else (second, first)
             if clause and not OF_NOBODY.fullmatch(moved) and _pronouns(main) - _pronouns(moved):
                 continue  # a pronoun would stand before the name that it is for, or behind another one
             first = first[:1].lower() + first[1:] if SMALL.match(first) else first
-            if joined:
-                yield Rewrite(_begun(joined.format(first, second), text) + end, name)
+            if conjunction:
+                yield Rewrite(_begun(conjunction.format(first, second), text) + end, name)
                 continue
             yield Rewrite(f"{_begun(second.removeprefix('then '), text)}{comma} {first}{end}", name)
 
