@@ -22,7 +22,7 @@ import argparse
 import json
 import re
 import shutil
-from itertools import product
+from itertools import compress, product
 from pathlib import Path
 from typing import Any
 
@@ -33,12 +33,18 @@ from results_pages import put_result, read_topic, write_pages
 
 from paraloom.api.paraphrase_sources import as_paraphraser, open_selector
 from paraloom.api.paraphrasers import Paraphraser
-from paraloom.paraphrasing.edits import CHANGES, CONTRACTION
+from paraloom.paraphrasing.edits import CHANGES, CONTRACTION, ORDER, WORD
+from paraloom.paraphrasing.rewrites import rewrites
 from paraloom.paraphrasing.selection_config import CandidateSelection
 
-ANY = "any"
+ANY, RULES = "any", "rules"
 HEADING = "Kinds of change"
-COMMANDS = ("keep -o build/changes", "draw -o build/changes --before build/changes-before")
+COMMAND = "python benchmarks/kinds_of_change.py"
+COMMANDS = (
+    f"{COMMAND} keep -o build/changes",
+    f"git worktree add build/before 75db5ebe; PYTHONPATH=build/before/src {COMMAND} keep -o build/changes-before",
+    f"{COMMAND} draw -o build/changes --before build/changes-before",
+)
 
 _ADVERBS = r"(?:\((?:RB|ADVP)[^()]*(?:\([^()]*\))*\) )*"
 PASSIVE = re.compile(
@@ -84,23 +90,19 @@ def print_others(pairs: list[tuple[str, str]]) -> None:
 
 
 def draw(folder: Path, number: int, before: Path | None) -> None:
-    """Write all outputs of strict and any change, so many of each other cell, the key and the yields."""
+    """Write all outputs of `strict` and any change, so many of each other cell, the key and the yields."""
     pairs, key = dict[str, tuple[str, str]](), list[tuple[str, ...]]()
-    for version, kept in (("now", folder), ("before", before)):
-        if kept is None:
-            continue
-        rows = json.loads((kept / "kept.json").read_text("utf-8"))
-        for change, preset in product((ANY, *CHANGES) if version == "now" else (ANY,), PRESETS):
-            whole = (change, preset) == (ANY, PRESETS[0])
-            if version == "before" and not whole:
-                continue
-            ones = [row[2:] for row in rows if row[:2] == [preset, change]]
-            ones.sort(key=lambda row: identifier(*row[1:]))
-            for kind, *pair in ones if whole else ones[: 2 * number if change == ANY else number]:
-                pairs[identifier(*pair)] = (pair[0], pair[1])
-                key.append((identifier(*pair), kind, preset, change, version))
+    strict, loose = PRESETS
+    cells = [("now", change, strict) for change in (ANY, WORD, ORDER)] + [("now", ANY, loose)]
+    for version, change, preset in [*cells, ("before", ANY, strict)] if before else cells:
+        kept = json.loads(((before if before and version == "before" else folder) / "kept.json").read_text("utf-8"))
+        ones = sorted((row[2:] for row in kept if row[:2] == [preset, change]), key=lambda row: identifier(*row[1:]))
+        for kind, *pair in ones if (change, preset) == (ANY, strict) else ones[: number * (1 + (change == ANY))]:
+            pairs[identifier(*pair)] = (pair[0], pair[1])
+            by = RULES if pair[1] in {one.text for one in rewrites(pair[0])} else "network"
+            key.append((identifier(*pair), kind, preset, change, version, by))
     columns = ("id", "source", "output", "right", "kinds")
-    draw_sheet(folder, columns, pairs, (("id", "kind", "preset", "change", "version"), sorted(key)))
+    draw_sheet(folder, columns, pairs, (("id", "kind", "preset", "change", "version", "by"), sorted(key)))
     if before is not None:
         shutil.copy(before / "yields.json", folder / "yields-before.json")
 
@@ -109,29 +111,40 @@ def count(folder: Path, sheets: list[Path]) -> tuple[list[str], list[list[str]]]
     """The table: of how many sentences an output is kept, and of those that were read the shares of each answer."""
     readers = [rows_of(sheet) for sheet in sheets]
     key, rows = table(folder / "key.tsv"), list[list[str]]()
-    for version, name in (("now", "yields.json"), ("before", "yields-before.json")):
-        if not (folder / name).exists():
-            continue
-        yields = json.loads((folder / name).read_text("utf-8"))
-        texts = yields.pop("texts", [])
-        of_version = [row for row in key if row.get("version", "now") == version]
-        for preset, change in product(PRESETS, yields[PRESETS[0]]):
-            whole, kept = (preset, change) == (PRESETS[0], ANY), yields[preset][change]
-            cell = [row for row in of_version if (row["preset"], row["change"]) == (preset, change)]
-            if version == "before" and not whole:
-                continue
-            for text in dict.fromkeys(texts) if whole else ():
-                of_text = [one for one, kind in zip(kept, texts, strict=True) if kind == text]
-                ids = [row["id"] for row in cell if row["kind"] == text]
-                rows.append([version, preset, change, text, share(of_text), *_answers(readers, ids, change)])
-            ids = [row["id"] for row in cell]
-            rows.append([version, preset, change, "all", share(kept), *_answers(readers, ids, change)])
+    files = [path for name in ("yields", "yields-before") if (path := folder / f"{name}.json").exists()]
+    yields = [json.loads(path.read_text("utf-8")) for path in files]
+    texts = yields[0].pop("texts", [])
+
+    def add(asked: tuple[str, str], text: str, name: str, **columns: str) -> None:
+        """Add a row of one kind of text, '' for all, of outputs with these cells in the key."""
+        of_text = [text in ("", one) for one in texts or [""] * len(yields[0][asked[0]][asked[1]])]
+        kept = [share(list(compress(of_version[asked[0]][asked[1]], of_text))) for of_version in yields]
+        wanted = {"preset": asked[0], "change": asked[1], "version": "now"} | ({"kind": text} if text else {}) | columns
+        ids = [row["id"] for row in key if all(row.get(column, "now") == cell for column, cell in wanted.items())]
+        cells = ["" for _ in kept] if columns else kept
+        rows.append([*asked, name, *cells, *_answers(readers, ids, asked[1])])
+
+    read = {(row["preset"], row["change"]) for row in key}
+    for preset, change in [
+        cell
+        for cell in product(PRESETS, dict.fromkeys([ANY, *CHANGES, *(row["change"] for row in key)]))
+        if cell in read
+    ]:
+        whole = (preset, change) == (PRESETS[0], ANY)
+        for text in dict.fromkeys(texts) if whole else ():
+            add((preset, change), text, text)
+        add((preset, change), "", "all")
+        if whole and len(yields) > 1:
+            add((preset, change), "", "all, by rules", by=RULES)
+            add((preset, change), "", "all, by the network", by="network")
+            add((preset, change), "", "all, before", version="before")
     names = [f"{name}, reader {n}" for n in range(1, len(sheets) + 1) for name in ("right", "right and of that kind")]
-    return ["rules", "preset", "asked for", "text", "sentences with an output", *names], rows
+    outputs = ["sentences with an output", "before"][: len(yields)]
+    return ["preset", "asked for", "text", *outputs, *names], rows
 
 
 def _answers(readers: list[Rows], ids: list[str], change: str) -> list[str]:
-    """The shares of each reader that are right, and right and of the kind that was asked for; '' where none was read."""
+    """Of each reader the shares that are right, and right and of the kind that was asked for; '' if none was read."""
     cells = list[str]()
     for reader in readers:
         read = [reader[one] for one in ids]
@@ -149,11 +162,11 @@ def write_page(path: Path, command: str, columns: list[str], rows: list[list[str
     result = {
         "heading": HEADING,
         "text": known.get("text", []),
-        "command": [f"python benchmarks/kinds_of_change.py {name}" for name in COMMANDS] + [command],
+        "command": [*COMMANDS, command],
         "machine": "cores",
         "seeds": "5301",
         "columns": columns,
-        "align": "llll" + "r" * (len(columns) - 4),
+        "align": "lll" + "r" * (len(columns) - 3),
         "rows": rows,
         "notes": known.get("notes", []),
     }
@@ -171,7 +184,9 @@ def main() -> None:
     keeping.add_argument("--rows", type=int, default=50, help="sentences of each kind of text (default: %(default)s)")
     keeping.add_argument("--seed", type=int, default=5301)
     keeping.add_argument("--free", action="store_true", help="other sentences, to choose by")
-    commands.choices["draw"].add_argument("--number", type=int, default=20, help="of each cell (default: %(default)s)")
+    commands.choices["draw"].add_argument(
+        "--number", type=int, default=20, help="of each kind, twice of any (default: %(default)s)"
+    )
     commands.choices["draw"].add_argument("--before", type=Path, help="what another version of the package keeps")
     counting = commands.add_parser("count")
     counting.add_argument("folder", type=Path)
@@ -188,7 +203,7 @@ def main() -> None:
             print(f"| {' | '.join(cells)} |")
         if options.page:
             sheets = " ".join(map(str, options.sheets))
-            command = f"python benchmarks/kinds_of_change.py count {options.folder} {sheets} --page {options.page}"
+            command = f"{COMMAND} count {options.folder} {sheets} --page {options.page}"
             write_page(options.page, command, columns, rows)
 
 

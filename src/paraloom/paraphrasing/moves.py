@@ -72,7 +72,7 @@ _TRAILING = re.compile(
 )
 _LAST_TIME = re.compile(
     rf"((?!.*\b(?:{_REPORT}|heard|hear|glad|happy|sorry|guess|suppose|feel|felt|wish|remember\w*|forg[eo]t\w*|seems?|let"
-    rf"|try|tried)\b)(?!.* (?:i|he|she|we|they)\b){_SUBJECTS}\b{_SIMPLE}{{8,70}}?)"
+    rf"|try|tried|being)\b)(?!.* (?:i|he|she|we|they)\b){_SUBJECTS}\b{_SIMPLE}{{8,70}}?)"
     r"(?<! \b(?:is|of|by|or|as))(?<! (?:was|for|and|all|not|the))"
     r"(?<! (?:were|from|till|than|like|even|only|just))(?<! (?:since|until|about|after|early|later|first))(?<! before)"
     rf" ({_TIMES})([.!])",
