@@ -27,6 +27,29 @@ from paraloom.paraphrasing.rewrites import bundled_rules, read_rules, rewrites
         ("In 2005, Meissner landed the jump.", "Meissner landed the jump in 2005."),
         ("It is not cold.", "It isn't cold."),
         ("Verify that it is set.", "Check that it is set."),
+        # parts that move
+        ("I had a good dream last night.", "Last night, I had a good dream."),
+        ("In 1986, it refined a lot of oil.", "It refined a lot of oil in 1986."),
+        ("Tom looked both ways before crossing the road.", "Before crossing the road, Tom looked both ways."),
+        ("When I left, he cried.", "He cried when I left."),
+        ("Lock the door when you go out.", "When you go out, lock the door."),
+        ("To open the file, click Open.", "Click Open to open the file."),
+        ("Click Sound to open the panel.", "To open the panel, click Sound."),
+        ("Researchers say the drug could help people.", "The drug could help people, researchers say."),
+        ('"It is cold," Smith says.', '"It is cold," says Smith.'),
+        ("It was raining, so we stayed home.", "Because it was raining, we stayed home."),
+        ("Because he was tired, he went to bed.", "He was tired, so he went to bed."),
+        ("I like oranges, but I like lemons more.", "Although I like oranges, I like lemons more."),
+        ("Although he is rich, he is not happy.", "He is rich, but he is not happy."),
+        # another construction
+        ("The roof was damaged by the storm.", "The storm damaged the roof."),
+        ("It is difficult to talk to him.", "Talking to him is difficult."),
+        ("He was too tired to study.", "He was so tired that he couldn't study."),
+        ("Tom sent a message to Mary.", "Tom sent Mary a message."),
+        ("There were only six people at the meeting.", "Only six people were at the meeting."),
+        ("which city was jake born in", "in which city was jake born"),
+        ("This feature can be disabled in the menu.", "You can disable this feature in the menu."),
+        ("Tom is a patient of mine.", "Tom is one of my patients."),
     ],
 )
 def test_bundled_rules_write_another_wording(text: str, output: str) -> None:
@@ -93,6 +116,16 @@ def test_what_was_repaired_still_writes(text: str, output: str) -> None:
         # a question of "which", a condition of "if"
         ("The method by which country music spread is old.", "The method by what country music spread is old."),
         ("You will see if you look.", "You will see whether you look."),
+        # who acts, and what a part belongs to
+        ("This feature can be disabled by the vendor.", "You can disable this feature by the vendor."),
+        ("The house was built by the river.", "The river built the house."),
+        ("He cried when the man left.", "When the man left, he cried."),
+        ("Select the files you want to copy.", "To copy, select the files you want."),
+        ("Please don't tell me to stop drinking.", "To stop drinking, please don't tell me."),
+        ("Tom and Mary said they wanted to go.", "They wanted to go, Tom and Mary said."),
+        ("Why don't we ask Tom?", "How come we don't ask Tom?"),
+        ("I'm going to Japan in August.", "I will Japan in August."),
+        ("It's very kind of you to come.", "It's very sort of you to come."),
         # articles, names, tags
         ("They wrote an entire book.", "They wrote an whole book."),
         ("It was an extremely cold night.", "It was an very cold night."),

@@ -11,40 +11,8 @@ from typing import NamedTuple
 
 from paraloom.bundled import REWRITES
 from paraloom.core.errors import DataError
+from paraloom.paraphrasing.moves import MOVES, OF_NOBODY, PRONOUN, SMALL
 
-_WORDS = r"the|an?|my|your|his|her|its|our|their|this|that|these|those|some|all|it|he|she|we|they|you|it's|there"
-_FINITE = (
-    r"is|are|was|were|has|have|had|will|can|cannot|could|would|should|may|might|must|does|do|did"
-    r"|\w+n't|\w+ed|it's|[a-z]+'ll"
-)
-_JOINED = "and|but|or|so|that|which|who|what|how|because|if|when|while|since|though"
-_SIMPLE = rf'(?:(?!\b(?:{_JOINED})\b| -)[^,;:.?!"()–—])'
-_BEFORE = "after|although|as soon as|because|before|if|once|since|though|unless|until|when|whenever"
-_BEHIND = "although|as soon as|because|if|unless|when|whenever|while"
-_REPORT = (
-    r"ask\w*|announced?|believ\w+|decid\w+|expect\w*|hop(?:e|es|ed)|intend\w*|kn[eo]w|knows|plan\w*|promis\w+|sa(?:id|y|ys)"
-    r"|t(?:ell|old)|think|thinks|thought|want\w*"
-)
-_BOUND = (
-    rf"{_REPORT}|as|care|check|doubt|especially|even|except|find|forget|happens|hate|just|like|love|mainly|matter|mind"
-    r"|not|only|reason|remember|see|seen|sure|than|time|day|moment|understand|wonder\w*|\w+n't"
-)
-_LEADING = re.compile(
-    rf"((?:(?:{_BEFORE})|(?:after|at|before|during|in|on) (?=[^,]*\d|(?-i:[A-Z])))\b{_SIMPLE}{{4,80}}), "
-    rf"((?:then )?(?!.*\b(?:{_REPORT})\b)(?=.*\b(?:{_FINITE})\b){_SIMPLE}{{6,100}})([.!]?)",
-    re.IGNORECASE,
-)
-_TRAILING = re.compile(
-    rf"((?!.*\b(?:{_BOUND})\b)(?:{_WORDS}|i|i'm|i'll)\b{_SIMPLE}{{10,100}}?)"
-    r"(?<! is)(?<! was)(?<! would)(?<! will)(?<! can)(?<! does)(?<! did),? "
-    rf"((?:{_BEHIND}) (?:{_WORDS}|i|i'm|i'll)\b{_SIMPLE}{{4,100}})([.!])",
-    re.IGNORECASE,
-)
-"""What moves: a clause, or a place or time with a name or number, before a comma; a clause at the end."""
-_SMALL = re.compile(rf"(?:{_WORDS}|{_BEFORE}|at|during|in|on)\b", re.IGNORECASE)
-"""What has a capital only where it begins a sentence."""
-_PRONOUN = re.compile(r"\b(?:he|she|it|they|him|her|them|his|its|their)\b", re.IGNORECASE)
-_PLACE = re.compile(r"(?:at|during|in|on)\b", re.IGNORECASE)
 _NAME = re.compile(r"(?<=[a-z0-9,] )(?!I\b)[A-Z][\w'-]*")
 _ARTICLE = re.compile(r"\b(?:a [aeio]|an [^aeio\W])\w+", re.IGNORECASE)
 
@@ -129,14 +97,22 @@ def _rewritten(text: str, rules: Sequence[Rule]) -> Iterator[Rewrite]:
         if (match := pattern.search(text)) and not _is_name(text, match):
             new = _begun(match.expand(template), match.group())
             yield Rewrite(text[: match.start()] + new + text[match.end() :], pattern.pattern)
-    for name, pattern, comma in (("clause to the end", _LEADING, ""), ("clause to the front", _TRAILING, ",")):
+    for name, pattern, comma, clause, conjunction in MOVES:
         if match := pattern.fullmatch(text):
             first, second, end = map(str.strip, match.groups())
             main, moved = (first, second) if comma else (second, first)
-            if {*_PRONOUN.findall(main.lower())} - {*_PRONOUN.findall(moved.lower())} and not _PLACE.match(moved):
+            if clause and not OF_NOBODY.fullmatch(moved) and _pronouns(main) - _pronouns(moved):
                 continue  # a pronoun would stand before the name that it is for, or behind another one
-            first = first[:1].lower() + first[1:] if _SMALL.match(first) else first
+            first = first[:1].lower() + first[1:] if SMALL.match(first) else first
+            if conjunction:
+                yield Rewrite(_begun(conjunction.format(first, second), text) + end, name)
+                continue
             yield Rewrite(f"{_begun(second.removeprefix('then '), text)}{comma} {first}{end}", name)
+
+
+def _pronouns(text: str) -> set[str]:
+    """The pronouns of a text that stand for others."""
+    return {*PRONOUN.findall(text.lower())}
 
 
 def _begun(words: str, like: str) -> str:
