@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import functools
+import gc
 import json
 import re
 import shutil
 import signal
 import subprocess
 import sys
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 
@@ -23,6 +25,7 @@ from toy_language import bitext
 
 from paraloom import api
 from paraloom.cli.front_page import FRONT, HIDDEN
+from paraloom.cli.main import main
 
 
 def write_bitext(folder: Path, count: int = 200) -> str:
@@ -333,3 +336,14 @@ def test_an_interrupted_command_says_how_to_resume_and_resumes(tmp_path: Path, t
     assert not (tmp_path / "pairs.parquet").exists()
     subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, env=environment())
     assert pq.read_table(tmp_path / "pairs.parquet").num_rows == 20000
+
+
+def test_a_command_leaves_the_collection_of_garbage_as_it_was(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = gc.get_threshold()
+    monkeypatch.setattr(sys, "argv", ["paraloom", "version"])
+    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)  # set by the command, too
+    with pytest.raises(SystemExit):
+        main()
+    assert gc.get_threshold() == before and capsys.readouterr().out
