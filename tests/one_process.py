@@ -1,4 +1,8 @@
-"""Keeps tests that are not marked slow in one process: pipelines run inline, and starting Python is a failure."""
+"""Keeps tests in one process: pipelines run inline, and starting Python is a failure, unless a test is marked slow.
+
+A slow test runs pipelines in worker processes where it gives their number, and in `tests/pipeline`: each process
+imports again what the tests have imported.
+"""
 
 from __future__ import annotations
 
@@ -13,13 +17,14 @@ from paraloom.pipeline.engines import registry
 from paraloom.pipeline.engines.base import Engine, Inline
 from paraloom.pipeline.engines.local import Local
 
-_slow = True
+_slow = _of_engines = True
 
 
 def begin(item: pytest.Item) -> None:
-    """Note whether the test that begins is slow."""
-    global _slow
+    """Note whether the test that begins is slow, and whether it is of the engines."""
+    global _slow, _of_engines
     _slow = item.get_closest_marker("slow") is not None
+    _of_engines = item.path.parent.name == "pipeline"
 
 
 def install() -> None:
@@ -30,7 +35,7 @@ def install() -> None:
 
 
 def _local(workers: int | None = None) -> Engine:
-    return Local(workers) if _slow else Inline()
+    return Local(workers) if _slow and (_of_engines or workers is not None) else Inline()
 
 
 def _is_python(process: object, command: Any, *arguments: object, **options: object) -> bool:

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from in_process import run_benchmark
 from toy_syntax import text_of, tree_pairs
 
-BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 LEXICON = [
     ("big", "large", 9, 0.9),
     ("large", "big", 9, 0.9),
@@ -25,9 +22,7 @@ LEXICON = [
 
 def run(name: str, *arguments: object, data: Path | None = None) -> str:
     """What a benchmark prints."""
-    environment = os.environ | ({} if data is None else {"PARALOOM_DATA": str(data)})
-    command = [sys.executable, str(BENCHMARKS / f"{name}.py"), *map(str, arguments)]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    done = run_benchmark(name, *arguments, data=data)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -112,8 +107,7 @@ def test_paraphrasing(toy_paraphraser: Path, tmp_path: Path) -> None:
 )
 @pytest.mark.slow
 def test_names_of_paraphrasing_are_distinct(arguments: tuple[str, ...], message: str) -> None:
-    command = [sys.executable, str(BENCHMARKS / "paraphrasing.py"), *arguments]
-    done = subprocess.run(command, capture_output=True, text=True)
+    done = run_benchmark("paraphrasing", *arguments)
     assert done.returncode == 2 and message in done.stderr
 
 
