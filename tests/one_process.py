@@ -1,6 +1,6 @@
 """Keeps tests in one process: pipelines run inline, and starting Python is a failure, unless a test is marked slow.
 
-A slow test runs pipelines in worker processes where it gives their number, and in `tests/pipeline`: each process
+A slow test runs pipelines in worker processes, but of commands in those alone whose number it gives: each process
 imports again what the tests have imported.
 """
 
@@ -17,14 +17,14 @@ from paraloom.pipeline.engines import registry
 from paraloom.pipeline.engines.base import Engine, Inline
 from paraloom.pipeline.engines.local import Local
 
-_slow = _of_engines = True
+_slow, _of_commands = True, False
 
 
 def begin(item: pytest.Item) -> None:
-    """Note whether the test that begins is slow, and whether it is of the engines."""
-    global _slow, _of_engines
+    """Note whether the test that begins is slow, and whether it is of commands."""
+    global _slow, _of_commands
     _slow = item.get_closest_marker("slow") is not None
-    _of_engines = item.path.parent.name == "pipeline"
+    _of_commands = item.path.parent.name == "cli"
 
 
 def install() -> None:
@@ -35,7 +35,7 @@ def install() -> None:
 
 
 def _local(workers: int | None = None) -> Engine:
-    return Local(workers) if _slow and (_of_engines or workers is not None) else Inline()
+    return Local(workers) if _slow and not (_of_commands and workers is None) else Inline()
 
 
 def _is_python(process: object, command: Any, *arguments: object, **options: object) -> bool:

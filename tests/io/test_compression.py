@@ -223,5 +223,6 @@ def test_utf16_without_a_mark_is_said(tmp_path: Path, encoding: str, name: str) 
 
 
 def test_single_zero_bytes_are_text(tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_bytes(b"a\0\nb\n")
-    assert list(read_lines(tmp_path / "a.txt")) == ["a\0", "b"]
+    for lines in (["a\0", "b"], ["\0"]):
+        (tmp_path / "a.txt").write_text("".join(f"{line}\n" for line in lines))
+        assert list(read_lines(tmp_path / "a.txt")) == lines

@@ -44,7 +44,7 @@ def check_text(begin: bytes, path: str | Path) -> None:
         if begin.startswith(magic):
             raise DataError(f"expected text, got {kind}", file=path, remedy=remedy)
     even, odd = (begin[start:_PEEKED:2].count(0) for start in (0, 1))
-    if max(even, odd) > len(begin[:_PEEKED]) // 4 and not min(even, odd):  # every second byte of most letters is 0
+    if max(even, odd) > max(9, len(begin[:_PEEKED]) // 4) and not min(even, odd):  # a zero beside each letter
         order = "be" if even else "le"
         raise DataError(
             "expected text, got UTF-16", file=path, remedy=f"Convert it: iconv -f utf-16{order} -t utf-8 FILE > NEW."

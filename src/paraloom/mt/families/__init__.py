@@ -6,7 +6,7 @@ A new family is one object, one line in `FAMILIES` and one for each of its model
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
