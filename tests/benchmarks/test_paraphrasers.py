@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
-from in_process import run_benchmark
+from in_process import BENCHMARKS, run_benchmark
 from toy_syntax import text_of, tree_pairs
 
 LEXICON = [
@@ -23,6 +26,15 @@ LEXICON = [
 def run(name: str, *arguments: object, data: Path | None = None) -> str:
     """What a benchmark prints."""
     done = run_benchmark(name, *arguments, data=data)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def run_alone(name: str, *arguments: object, data: Path | None = None) -> str:
+    """What a benchmark prints, in a process of its own."""
+    environment = os.environ | ({} if data is None else {"PARALOOM_DATA": str(data)})
+    command = [sys.executable, str(BENCHMARKS / f"{name}.py"), *map(str, arguments)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -82,7 +94,7 @@ def test_paraphrasing(toy_paraphraser: Path, tmp_path: Path) -> None:
     folder.mkdir(parents=True)
     rows = "".join(f"{number % 2}\t1\t2\t{one}\t{other}\n" for number, (one, other) in enumerate(pairs))
     (folder / "msr_paraphrase_test.tsv").write_text(rows)
-    printed = run(
+    printed = run_alone(
         *("paraphrasing", "--sets", "mrpc", "--pairs", tmp_path / "toy.tsv", "--model", f"toy={toy_paraphraser}"),
         *("--rows", 3, "--candidates", 2, "--sheet", tmp_path / "sheet.tsv", "--samples", 1),
         *("-o", tmp_path / "tables.json"),
@@ -114,7 +126,7 @@ def test_names_of_paraphrasing_are_distinct(arguments: tuple[str, ...], message:
 @pytest.mark.slow
 def test_speed(toy_paraphraser: Path, tmp_path: Path) -> None:
     (tmp_path / "lines.txt").write_text("".join(f"{text_of(one)}\n" for one, _ in tree_pairs(6)))
-    printed = run("paraphrase_speed", toy_paraphraser, "--input", tmp_path / "lines.txt", "--rounds", 1)
+    printed = run_alone("paraphrase_speed", toy_paraphraser, "--input", tmp_path / "lines.txt", "--rounds", 1)
     result = json.loads(printed.splitlines()[-1])
     # The toy language has two templates.
     tasks = ["free", "2 templates each", "auto, 2 each, parsed", "strict, selected"]

@@ -5,14 +5,15 @@ from __future__ import annotations
 import ast
 import gzip
 import lzma
+import os
 import random
 import shlex
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from commands import Command
-from in_process import run_script
 
 for _package in ("onnx", "onnxruntime", "torch", "transformers", "sentence_transformers"):
     pytest.importorskip(_package, reason="pip install 'paraloom[onnx,distill,cross-encoder]'")
@@ -96,8 +97,7 @@ def printed_commands(script: Path) -> Iterator[list[str]]:
 
 
 @pytest.mark.slow
-def test_the_recipe_runs_as_it_is_printed(paraloom: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PARALOOM_DATA", str(tmp_path / "data"))
+def test_the_recipe_runs_as_it_is_printed(tmp_path: Path) -> None:
     writers = {".gz": gzip.compress, ".xz": lzma.compress}
     for name, rows in corpora(MadeUp()).items():
         path = tmp_path / "data" / name
@@ -105,14 +105,14 @@ def test_the_recipe_runs_as_it_is_printed(paraloom: Command, tmp_path: Path, mon
         content = "".join("\t".join(row) + "\n" for row in rows).encode()
         path.write_bytes(writers.get(path.suffix, bytes)(content))
     save_tiny_transformer(tmp_path).rename(tmp_path / "all-MiniLM-L6-v2")
+    programs = {"python": [sys.executable], "paraloom": [sys.executable, "-m", "paraloom"]}
     for words in printed_commands(ROOT / "examples/judge.py"):
-        program, *words = [word for word in words if not word.startswith("PARALOOM_DATA=")]
-        if program == "python":
-            done = run_script(ROOT / words[0], *words[1:])
-            status, err = done.returncode, done.stderr
-        else:
-            status, _, err = paraloom(*words)
-        assert status == 0, f"{shlex.join([program, *words])}\n{err}"
+        environment = os.environ | {"PARALOOM_DATA": str(tmp_path / "data")}
+        words = [word for word in words if not word.startswith("PARALOOM_DATA=")]
+        words = [str(ROOT / word) if word.startswith(("examples/", "benchmarks/")) else word for word in words]
+        command = [*programs[words[0]], *words[1:]]
+        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, f"{shlex.join(words)}\n{done.stderr}"
     from paraloom.pairs.scoring.judge import Judge
 
     judge = Judge.load(tmp_path / "runs/judge")
