@@ -1,4 +1,8 @@
-"""Keeps tests that are not marked slow in one process: pipelines run inline, and starting Python is a failure."""
+"""Keeps tests in one process: pipelines run inline, and starting Python is a failure, unless a test is marked slow.
+
+A slow test runs pipelines in worker processes, but of commands in those alone whose number it gives: each process
+imports again what the tests have imported.
+"""
 
 from __future__ import annotations
 
@@ -13,13 +17,14 @@ from paraloom.pipeline.engines import registry
 from paraloom.pipeline.engines.base import Engine, Inline
 from paraloom.pipeline.engines.local import Local
 
-_slow = True
+_slow, _of_commands = True, False
 
 
 def begin(item: pytest.Item) -> None:
-    """Note whether the test that begins is slow."""
-    global _slow
+    """Note whether the test that begins is slow, and whether it is of commands."""
+    global _slow, _of_commands
     _slow = item.get_closest_marker("slow") is not None
+    _of_commands = item.path.parent.name == "cli"
 
 
 def install() -> None:
@@ -30,7 +35,7 @@ def install() -> None:
 
 
 def _local(workers: int | None = None) -> Engine:
-    return Local(workers) if _slow else Inline()
+    return Local(workers) if _slow and not (_of_commands and workers is None) else Inline()
 
 
 def _is_python(process: object, command: Any, *arguments: object, **options: object) -> bool:

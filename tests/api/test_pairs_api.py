@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
+import os
 import pickle
 import tempfile
 from collections.abc import Sequence
@@ -469,3 +470,22 @@ def test_back_translations_say_row_by_row_how_far_they_are_out_of_depth() -> Non
     assert rows[0]["out_of_depth"] < 0.5 < 0.9 < rows[1]["out_of_depth"]
     # The histogram counts below the median half of the sentences, and none below 0.
     assert costs.ranks([0.0, costs.median, 99.0, np.nan]) == pytest.approx([0, 0.5, 1, np.nan], nan_ok=True)
+
+
+@pytest.mark.parametrize("scores", [None, 3])
+def test_scores_that_are_none_are_a_type_error(scores: object) -> None:
+    with pytest.raises(TypeError, match="'scores' must be names of scores, scorers or functions"):
+        score([("a", "b")], scores)
+
+
+def test_columns_by_numbers_of_numpy(tmp_path: Path) -> None:
+    (tmp_path / "three.tsv").write_text("a\tb\tc\n")
+    (row,) = read_pairs(tmp_path / "three.tsv", src_column=np.int64(3), tgt_column=np.int32(1)).to_list()
+    assert (row["src"], row["tgt"]) == ("c", "a")
+
+
+def test_pairs_on_standard_input_or_a_pipe_are_refused(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for source in ("-", "/dev/stdin", tmp_path / "pipe"):
+        with pytest.raises(ConfigError, match=r"cannot be read more than once\.\nWrite the pairs to a file"):
+            read_pairs(source)

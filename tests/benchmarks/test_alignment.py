@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import gzip
 import importlib.util
-import os
-import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
 
 import numpy as np
 import pytest
+from in_process import run_benchmark
 
 from paraloom.core.beads import Bead
 
@@ -127,10 +126,9 @@ def test_the_benchmark_of_sentences_prints_each_row(tmp_path: Path) -> None:
         lines = [f"Satz {i} {i * i}\tSentence {i} {i * i}\n" for i in range(80)]
         with gzip.open(tmp_path / "bitext" / name / "de-en.tsv.gz", "wt", encoding="utf-8") as file:
             file.writelines(lines)
-    command = [sys.executable, str(BENCHMARKS / "alignment.py"), "--lines", "70"]
-    command += ["--rows", "nothing: line by line", "ours", "like vecalign"]
-    environment = os.environ | {"PARALOOM_DATA": str(tmp_path)}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    rows = ("nothing: line by line", "ours", "like vecalign")
+    done = run_benchmark("alignment", "--lines", 70, "--rows", *rows, data=tmp_path)
+    assert done.returncode == 0, done.stderr
     nothing, ours, vecalign = done.stdout.splitlines()
     assert nothing.startswith("nothing: line by line") and "F1 strict 0." in nothing
     assert ours.startswith("ours  ") and "s of processor" in ours

@@ -3,22 +3,14 @@
 from __future__ import annotations
 
 import gzip
-import os
-import subprocess
-import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
+from in_process import run_benchmark
 from toy_language import bitext
 
-BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
-
-
-def run(name: str, *arguments: object, data: Path | None = None) -> subprocess.CompletedProcess[str]:
-    """What a benchmark prints, and how it ends."""
-    environment = os.environ | ({} if data is None else {"PARALOOM_DATA": str(data)})
-    command = [sys.executable, str(BENCHMARKS / f"{name}.py"), *map(str, arguments)]
-    return subprocess.run(command, env=environment, capture_output=True, text=True)
+run_ladder = partial(run_benchmark, "augmentation_ladder")
 
 
 @pytest.fixture
@@ -42,22 +34,22 @@ def test_the_ladder_resumes(captions: Path, tmp_path: Path) -> None:
     sizes = ("--steps", 2, "--first-steps", 2, "--back-steps", 2, "--d-model", 32, "--vocab-size", 120, "--threads", 1)
     part = ("-o", tmp_path / "ladder", "--pairs", 40, "--multiples", 0, 1, "--seeds", 1, "--batch-tokens", 200, *sizes)
     few = ("--methods", "base", "--tags", "plain")
-    first = run("augmentation_ladder", *part, *few, "--starts", "scratch", data=captions)
+    first = run_ladder(*part, *few, "--starts", "scratch", data=captions)
     assert first.returncode == 0, first.stderr
     assert "1/2 40-0-parallel_text_alone-plain-scratch-1: BLEU" in first.stdout
     assert "| 40 | 40 | base | plain | scratch | 1 |" in first.stdout and "Back-translator of 40 pairs" in first.stdout
     # What is there is not trained again; another method, tag and start are added.
     more = ("--methods", "base", "short", "--decode", "short=sampling,nbest=3,samples=5", "--tags", "tagged")
-    further = run("augmentation_ladder", *part, *more, "--starts", "continued", data=captions)
+    further = run_ladder(*part, *more, "--starts", "continued", data=captions)
     assert further.returncode == 0, further.stderr
     assert "3/3 40-1.0-short-tagged-continued-1" in further.stdout
     assert "short: sampling,nbest=3,temperature=1.0,shortlist=0,samples=5" in further.stdout
     assert "tagged, continued: short - base " in further.stdout
     assert (
-        run("augmentation_ladder", *part, *few, "--starts", "scratch", data=captions).stdout
+        run_ladder(*part, *few, "--starts", "scratch", data=captions).stdout
         == first.stdout[first.stdout.index("Back-translator") :]
     )
-    refused = run("augmentation_ladder", *part, *few, "--dropout", 0.2, data=captions)
+    refused = run_ladder(*part, *few, "--dropout", 0.2, data=captions)
     assert refused.returncode == 1 and "trainings with another dropout" in refused.stderr
 
 
@@ -71,47 +63,22 @@ def test_the_ladder_is_trained_in_parts_with_syntax_groups(tmp_path: Path) -> No
         row for i in range(60) for row in (f"Ich sehe {i} Hunde.\tI see {i} dogs.", f"Was sind {i}?\tWhat are {i}?")
     ]
     table.write_bytes(gzip.compress("".join(f"{row}\n" for row in rows).encode()))
-    sizes = (
-        "--steps",
-        2,
-        "--back-steps",
-        2,
-        "--group-steps",
-        2,
-        "--group-rows",
-        4,
-        "--d-model",
-        32,
-        "--vocab-size",
-        70,
-    )
+    steps = ("--steps", 2, "--back-steps", 2, "--group-steps", 2, "--group-rows", 4, "--threads", 1)
+    sizes = (*steps, "--d-model", 32, "--vocab-size", 70)
     text = ("--text", "tatoeba", "--from-english", "--held-out-share", 0.2, "--pairs", 40, "--multiples", 0, 1)
-    few = (
-        "--methods",
-        "syntax",
-        "--outputs",
-        2,
-        "--tags",
-        "plain",
-        "--starts",
-        "scratch",
-        "--seeds",
-        1,
-        "--threads",
-        1,
-    )
+    few = ("--methods", "syntax", "--outputs", 2, "--tags", "plain", "--starts", "scratch", "--seeds", 1)
     ladder = ("-o", tmp_path / "ladder", *text, *few, "--batch-tokens", 200, *sizes)
-    before = run("augmentation_ladder", *ladder, "--back-only", data=tmp_path / "data")
+    before = run_ladder(*ladder, "--back-only", data=tmp_path / "data")
     assert before.returncode == 0, before.stderr
     assert "syntax group of 40 pairs" in before.stdout and not (tmp_path / "ladder/results").exists()
-    assert sorted(path.name for path in (tmp_path / "ladder/back/40").glob("*.jsonl")) == [
-        "group-1.jsonl",
-        "group-2.jsonl",
-    ]
+    groups = sorted(path.name for path in (tmp_path / "ladder/back/40").glob("*.jsonl"))
+    assert groups == ["group-1.jsonl", "group-2.jsonl"]
     for part, name in (("1/2", "40-0-parallel_text_alone"), ("2/2", "40-1.0-syntax")):
-        printed = run("augmentation_ladder", *ladder, "--part", part, data=tmp_path / "data").stdout
+        printed = run_ladder(*ladder, "--part", part, data=tmp_path / "data").stdout
         assert f"{part} {name}-plain-scratch-1: BLEU" in printed
-    refused = run("augmentation_ladder", "-o", tmp_path / "other", "--methods", "syntax", data=tmp_path / "data")
+    refused = run_benchmark(
+        "augmentation_ladder", "-o", tmp_path / "other", "--methods", "syntax", data=tmp_path / "data"
+    )
     assert refused.returncode == 2 and "syntax groups need --from-english" in refused.stderr
 
 
@@ -119,10 +86,10 @@ def test_the_ladder_is_trained_in_parts_with_syntax_groups(tmp_path: Path) -> No
 def test_the_frontier_resumes(toy_translator: Path, tmp_path: Path) -> None:
     (tmp_path / "toy.tsv").write_text("".join(f"{source}\t{target}\n" for source, target in bitext(8, seed=5)))
     part = (toy_translator, "-o", tmp_path / "frontier", "--reverse", "", "--pairs", tmp_path / "toy.tsv", "--lines", 6)
-    first = run("frontier", *part, "--decode", "beam:3,nbest=3")
+    first = run_benchmark("frontier", *part, "--decode", "beam:3,nbest=3")
     assert first.returncode == 0, first.stderr
     assert first.stderr.splitlines()[-1] == "toy.tsv: beam:3,nbest=3"
-    whole = run("frontier", *part, "--decode", "beam:3,nbest=3", "diverse:chrf,samples=4,nbest=2,weight=.5")
+    whole = run_benchmark("frontier", *part, "--decode", "beam:3,nbest=3", "diverse:chrf,samples=4,nbest=2,weight=.5")
     assert whole.stderr.splitlines()[-1].startswith("toy.tsv: diverse") and "toy.tsv: beam" not in whole.stderr
     rows = [line for line in whole.stdout.splitlines() if line.startswith("| `")]
     assert len(rows) == 2 and next(row for row in rows if "beam" in row) in first.stdout

@@ -10,9 +10,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from in_process import BENCHMARKS, run_benchmark
 from toy_syntax import text_of, tree_pairs
 
-BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 LEXICON = [
     ("big", "large", 9, 0.9),
     ("large", "big", 9, 0.9),
@@ -25,6 +25,13 @@ LEXICON = [
 
 def run(name: str, *arguments: object, data: Path | None = None) -> str:
     """What a benchmark prints."""
+    done = run_benchmark(name, *arguments, data=data)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def run_alone(name: str, *arguments: object, data: Path | None = None) -> str:
+    """What a benchmark prints, in a process of its own."""
     environment = os.environ | ({} if data is None else {"PARALOOM_DATA": str(data)})
     command = [sys.executable, str(BENCHMARKS / f"{name}.py"), *map(str, arguments)]
     done = subprocess.run(command, env=environment, capture_output=True, text=True)
@@ -87,7 +94,7 @@ def test_paraphrasing(toy_paraphraser: Path, tmp_path: Path) -> None:
     folder.mkdir(parents=True)
     rows = "".join(f"{number % 2}\t1\t2\t{one}\t{other}\n" for number, (one, other) in enumerate(pairs))
     (folder / "msr_paraphrase_test.tsv").write_text(rows)
-    printed = run(
+    printed = run_alone(
         *("paraphrasing", "--sets", "mrpc", "--pairs", tmp_path / "toy.tsv", "--model", f"toy={toy_paraphraser}"),
         *("--rows", 3, "--candidates", 2, "--sheet", tmp_path / "sheet.tsv", "--samples", 1),
         *("-o", tmp_path / "tables.json"),
@@ -112,15 +119,14 @@ def test_paraphrasing(toy_paraphraser: Path, tmp_path: Path) -> None:
 )
 @pytest.mark.slow
 def test_names_of_paraphrasing_are_distinct(arguments: tuple[str, ...], message: str) -> None:
-    command = [sys.executable, str(BENCHMARKS / "paraphrasing.py"), *arguments]
-    done = subprocess.run(command, capture_output=True, text=True)
+    done = run_benchmark("paraphrasing", *arguments)
     assert done.returncode == 2 and message in done.stderr
 
 
 @pytest.mark.slow
 def test_speed(toy_paraphraser: Path, tmp_path: Path) -> None:
     (tmp_path / "lines.txt").write_text("".join(f"{text_of(one)}\n" for one, _ in tree_pairs(6)))
-    printed = run("paraphrase_speed", toy_paraphraser, "--input", tmp_path / "lines.txt", "--rounds", 1)
+    printed = run_alone("paraphrase_speed", toy_paraphraser, "--input", tmp_path / "lines.txt", "--rounds", 1)
     result = json.loads(printed.splitlines()[-1])
     # The toy language has two templates.
     tasks = ["free", "2 templates each", "auto, 2 each, parsed", "strict, selected"]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import functools
+import gc
 import json
 import re
 import shutil
 import signal
 import subprocess
 import sys
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 
@@ -23,6 +25,7 @@ from toy_language import bitext
 
 from paraloom import api
 from paraloom.cli.front_page import FRONT, HIDDEN
+from paraloom.cli.main import main
 
 
 def write_bitext(folder: Path, count: int = 200) -> str:
@@ -291,8 +294,10 @@ def test_a_full_disk(tmp_path: Path) -> None:
     source = write_bitext(tmp_path, 5000)
     # A limit on the size of files acts like a full disk: the same system call fails.
     command = f"ulimit -f 20; exec {sys.executable} -m paraloom.cli.main score '{source}' -o scored.parquet --workers 1"
+    # Bytecode of what it imports would be cut, too, and the next process could not read it.
+    settings = environment(PYTHONDONTWRITEBYTECODE="1")
     process = subprocess.run(
-        ["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=False, env=environment()
+        ["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=False, env=settings
     )
     assert process.returncode == 1
     assert "Traceback" not in process.stderr
@@ -320,7 +325,7 @@ def test_an_interruption_has_exit_status_130(paraloom: Command, monkeypatch: pyt
 
 @pytest.mark.slow
 def test_an_interrupted_command_says_how_to_resume_and_resumes(tmp_path: Path, toy_translator: Path) -> None:
-    source = write_bitext(tmp_path, 20000)
+    source = write_bitext(tmp_path, 6000)
     command = [sys.executable, "-m", "paraloom.cli.main", "backtranslate", source, "--translator", str(toy_translator)]
     command += ["-o", "pairs.parquet", "--workers", "1", "--decode", "beam:5"]
     running = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True, env=environment())
@@ -332,4 +337,15 @@ def test_an_interrupted_command_says_how_to_resume_and_resumes(tmp_path: Path, t
     assert "Traceback" not in err and "again" in err
     assert not (tmp_path / "pairs.parquet").exists()
     subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, env=environment())
-    assert pq.read_table(tmp_path / "pairs.parquet").num_rows == 20000
+    assert pq.read_table(tmp_path / "pairs.parquet").num_rows == 6000
+
+
+def test_a_command_leaves_the_collection_of_garbage_as_it_was(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = gc.get_threshold()
+    monkeypatch.setattr(sys, "argv", ["paraloom", "version"])
+    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)  # set by the command, too
+    with pytest.raises(SystemExit):
+        main()
+    assert gc.get_threshold() == before and capsys.readouterr().out

@@ -264,3 +264,11 @@ def test_a_score_that_is_not_defined_is_left_empty(paraloom: Command, tmp_path: 
         "         d e",
         "         d f",
     ]
+
+
+def test_head_of_long_numbers_and_of_columns_with_one_name(paraloom: Command, tmp_path: Path) -> None:
+    numbers = [1234567890123456, 123456789012345678, -999999999999999999]
+    (tmp_path / "ids.csv").write_text("text,id,id\n" + "".join(f"x,{number},0.5\n" for number in numbers))
+    status, out, _ = paraloom("head", "ids.csv", "--json")
+    shown = json.loads(out)["shown"]
+    assert status == 0 and shown == [{"text": "x", "id": number, "id (3)": 0.5} for number in numbers]

@@ -58,7 +58,7 @@ def test_sentences_of_any_sequence_type(english: Encoder, kind) -> None:
 @pytest.mark.parametrize(
     ("sentences", "message"),
     [
-        (3, "expected a string or a sequence of strings, got int"),
+        (3, "expected a list of sentences, got int"),
         (None, "got NoneType"),
         (b"A cat.", "got bytes"),
         ({"A cat.": 1}, "got dict"),
@@ -171,4 +171,10 @@ def test_a_misspelled_name_is_not_looked_up_on_the_network(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("paraloom.embed.encoder.SentenceTransformerEncoder", pytest.fail)
     with pytest.raises(ModelError, match=re.escape(message)):
+        Encoder.load(name)
+
+
+@pytest.mark.parametrize("name", [None, 3])
+def test_a_name_that_is_no_name(name: object) -> None:
+    with pytest.raises(TypeError, match=f"'name' must be the name or folder of an encoder, got {type(name).__name__}"):
         Encoder.load(name)

@@ -92,7 +92,10 @@ def test_classification_shows_it_too(folder: Path) -> None:
     (folder / "text.txt").write_text("The dog and the cat.\n")
     near = decontaminate(folder / "text.txt", folder / "labeled/test.tsv", model=trained).tests[0]
     result = api.evaluate_classification_tasks([trained], folder / "labeled")
-    assert result.signature.endswith(f"|near-training:{100 * near.total / near.texts:.1f}%") and near.total
+    share = f"{100 * near.total / near.texts:.1f}%"
+    assert result.signature.endswith(f"|near-training:{share}") and near.total
+    both = api.evaluate_classification_tasks([str(folder / "other"), trained], folder / "labeled")
+    assert both.signature.endswith("|near-training:other=unknown,trained=" + share)
 
 
 def test_given_vectors_are_averaged_without_weights(folder: Path) -> None:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import math
+import os
+from concurrent.futures import ThreadPoolExecutor
 from datetime import date, datetime
 from decimal import Decimal
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -426,3 +429,30 @@ def test_braces_of_an_existing_folder_are_its_name(tmp_path: Path) -> None:
     for name in ("x.tsv", "m.{de,en}"):
         (batch,) = read_pairs(tmp_path / "{a,b}" / name)
         assert batch.column("src").to_pylist() == ["own"]
+
+
+def test_columns_by_numbers_of_numpy(tmp_path: Path) -> None:
+    (tmp_path / "three.tsv").write_text("a\tb\tc\n")
+    (batch,) = read_pairs(tmp_path / "three.tsv", src_column=np.int64(3), tgt_column=np.int64(1))
+    assert (batch["src"].to_pylist(), batch["tgt"].to_pylist()) == (["c"], ["a"])
+
+
+def test_a_name_that_two_columns_have_is_said(tmp_path: Path) -> None:
+    (tmp_path / "twice.csv").write_text("src,tgt,src\na,b,c\n")
+    with pytest.raises(ConfigError, match="2 columns have the name 'src'"):
+        list(read_pairs(tmp_path / "twice.csv"))
+
+
+def test_pairs_from_a_pipe(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with ThreadPoolExecutor() as pool:
+        pool.submit(pipe.write_text, "a\tb\n")
+        (batch,) = read_pairs(pipe)
+    assert batch["tgt"].to_pylist() == ["b"]
+
+
+@pytest.mark.parametrize("name", ["memory.xlf", "memory.xliff.gz"])
+def test_a_converter_of_xliff_is_named(tmp_path: Path, name: str) -> None:
+    with pytest.raises(ConfigError, match=f"XLIFF is not read.\n.* tikal -2tmx {name}"):
+        list(read_pairs(tmp_path / name))

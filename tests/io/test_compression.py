@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paraloom.core.errors import DataError, RunError
+from paraloom.io import read_pairs
 from paraloom.io.compression import open_read, open_write, read_lines
 
 COMPRESSED = [".gz", ".zst", ".xz"]
@@ -209,3 +210,19 @@ def test_gzip_with_several_members(tmp_path: Path) -> None:
     # Concatenated members, as `cat a.gz b.gz` and pigz write them.
     (tmp_path / "a.gz").write_bytes(gzip.compress(b"a\n") + gzip.compress(b"b\n"))
     assert list(read_lines(tmp_path / "a.gz")) == ["a", "b"]
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize("name", ["pairs.tsv", "pairs.csv", "pairs.jsonl", "pairs.{de,en}"])
+def test_utf16_without_a_mark_is_said(tmp_path: Path, encoding: str, name: str) -> None:
+    for side in ("de", "en"):
+        (tmp_path / name.format(**{"de,en": side})).write_bytes("Schöne Grüße\tBest wishes\n".encode(encoding))
+    order = encoding.replace("-", "").removeprefix("utf16")
+    with pytest.raises(DataError, match=f"expected text, got UTF-16.\nConvert it: iconv -f utf-16{order} -t utf-8"):
+        list(read_pairs(tmp_path / name))
+
+
+def test_single_zero_bytes_are_text(tmp_path: Path) -> None:
+    for lines in (["a\0", "b"], ["\0"]):
+        (tmp_path / "a.txt").write_text("".join(f"{line}\n" for line in lines))
+        assert list(read_lines(tmp_path / "a.txt")) == lines

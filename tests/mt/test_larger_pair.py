@@ -6,18 +6,15 @@ import gzip
 import importlib
 import json
 import lzma
-import os
-import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
 import pytest
+from in_process import EXAMPLES, run_script
 from toy_language import bitext
 
 from paraloom.mt import Translator
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
 MINUTES = ("teachers=.01", "translations=.01", "students=.01")
 
 
@@ -50,9 +47,8 @@ def write_data(root: Path) -> None:
 
 
 def run(root: Path, folder: Path, *options: str) -> str:
-    command = [sys.executable, str(EXAMPLES / "larger_pair.py"), str(folder), "--limit", "300", *options]
-    settings = {"PARALOOM_DATA": str(root), "OMP_NUM_THREADS": "1"}
-    done = subprocess.run([*command, "--minutes", *MINUTES], env=os.environ | settings, capture_output=True, text=True)
+    command = (folder, "--limit", 300, *options, "--minutes", *MINUTES)
+    done = run_script(EXAMPLES / "larger_pair.py", *command, data=root)
     assert done.returncode == 0, done.stderr[-3000:]
     return done.stdout
 

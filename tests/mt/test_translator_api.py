@@ -175,3 +175,8 @@ def test_a_multilingual_model_is_told_the_target_language(tmp_path: Path, monkey
 def test_an_unknown_device_is_refused() -> None:
     with pytest.raises(ConfigError, match="unknown device 'gpu'"):
         Translator.load("de-en", device="gpu")
+
+
+def test_a_name_that_is_no_name() -> None:
+    with pytest.raises(TypeError, match="'model' must be the name or folder of a translator, got NoneType"):
+        Translator.load(None)

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from toy_paraphraser import LABELS, ToyParser, ToyTranslator
 
 from paraloom.api.paraphrase_sources import as_paraphraser
 from paraloom.core.protocols import ParaphraseLike, Variant
+from paraloom.paraphrasing import candidates, selection
 from paraloom.paraphrasing.candidates import SelectingParaphraser, TemplateCandidates
 from paraloom.paraphrasing.examples import ParsedPair
 from paraloom.paraphrasing.paraphraser import ControlledParaphraser
+from paraloom.paraphrasing.rewrites import rewrites
 from paraloom.paraphrasing.selection import ParaphraseSelector
 from paraloom.paraphrasing.selection_config import SelectionConfig
 from paraloom.paraphrasing.settings import ParaphraserSettings
@@ -33,6 +38,25 @@ def test_options_are_those_of_every_call() -> None:
     assert [(one.text, one.distance) for one in variants] == [("now , it rains .", 0), ("it rains .", 2)]
     assert model.signature.startswith("paraphraser|model:")
     assert model.signature != TemplateCandidates(paraphraser()).signature
+
+
+def test_the_signature_has_the_rules_and_the_code_that_applies_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = paraphraser()
+    model.settings = replace(model.settings, language="en")
+    signed, selected = TemplateCandidates(model).signature, ParaphraseSelector().signature
+    changed = tmp_path / "rewrites.py"
+    changed.write_text(Path(inspect.getfile(rewrites)).read_text("utf-8").replace("whenever", "wherever"), "utf-8")
+    with monkeypatch.context() as patch:
+        patch.setattr(inspect, "getfile", lambda _: str(changed))
+        assert TemplateCandidates(model).signature != signed
+    with monkeypatch.context() as patch:
+        patch.setattr(candidates, "REWRITES", changed)
+        assert TemplateCandidates(model).signature != signed
+    assert TemplateCandidates(model).signature == signed
+    monkeypatch.setattr(selection, "_BY_RULE", 0.5)
+    assert ParaphraseSelector().signature != selected
 
 
 def test_free_candidates_have_no_template() -> None:
@@ -66,3 +90,14 @@ def test_a_long_text_is_selected_by_sentences_and_keeps_the_others() -> None:
     # Of each of the twelve characters of the text, eight are in sentences of which half of the words differ.
     assert selection.kept[0][0].difference == selection.measured[0][0].difference == pytest.approx(8 / 12 / 2)
     assert [kept[0].changes for kept in selection.kept[:2]] == ["word", "word"]
+
+
+class GermanSentences(Sentences):
+    language = "de"
+
+
+@pytest.mark.parametrize("selector", [None, ParaphraseSelector(SelectionConfig(meaning=0, difference=0))])
+def test_kinds_of_change_are_those_of_english(selector: ParaphraseSelector | None) -> None:
+    for model, kind in ((Sentences(), "word"), (GermanSentences(), "")):
+        _, selected = SelectingParaphraser(model, selector, n=1, candidates=2).answer(["a b.", "g h."])
+        assert [one.changes for kept in selected.kept for one in kept] == [kind, kind]

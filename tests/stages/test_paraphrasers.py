@@ -180,6 +180,8 @@ def test_an_english_encoder_does_not_select_german(tmp_path: Path) -> None:
     text = '[[stage]]\nuse = "paraphrase"\ninput = "pairs"\nparaphraser = "round-trip:de-en,en-de"\n'
     with pytest.raises(ConfigError, match="the encoder 'english' does not read German"):
         run_toml(text, tmp_path)
+    rows = read_rows(run_toml(f'{text}preset = "none"\nn = 2\n', tmp_path).stages[-1].folder)
+    assert len(rows) == 2 and {row["changes"] for row in rows} == {None}  # the kinds of change are those of English
 
 
 def test_empty_texts_are_rejected(toy_paraphraser: Path, tmp_path: Path) -> None:

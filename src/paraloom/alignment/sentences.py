@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from paraloom.alignment.aligner_config import AlignerConfig
@@ -21,6 +21,7 @@ from paraloom.core.beads import Bead
 from paraloom.core.errors import DataError
 from paraloom.core.progress import progress
 from paraloom.core.protocols import EncoderLike
+from paraloom.text.sequences import list_of_strings
 from paraloom.text.tokens import TokenLists
 
 # Beads that a lexicon is learned from, at most.
@@ -47,9 +48,9 @@ def align(
     config: AlignerConfig | None = None,
 ) -> list[Bead]:
     """Align two texts of sentences, n to m, by lengths, shared words, a learned lexicon, and what else is given."""
-    source, target = _sentences(source), _sentences(target)
-    source_translations = () if source_translation is None else (_sentences(source_translation),)
-    target_translations = () if target_translation is None else (_sentences(target_translation),)
+    source, target = list_of_strings(source), list_of_strings(target)
+    source_translations = () if source_translation is None else (list_of_strings(source_translation),)
+    target_translations = () if target_translation is None else (list_of_strings(target_translation),)
     lexicons = [] if lexicon is None else [lexicon]
     if encoder is not None:
         lexicons += encoder_lexicon(encoder, [source], [target])
@@ -57,16 +58,6 @@ def align(
             embeddings = encode_texts(encoder, source, target)
     pair = TextPair(source, target, source_translations, target_translations, embeddings)
     return align_pair(pair, config, lexicons)
-
-
-def _sentences(text: Iterable[str]) -> list[str]:
-    if isinstance(text, str):
-        raise TypeError(f"expected a list of sentences, got the string {text[:40]!r}")
-    sentences = list(text)
-    for position, sentence in enumerate(sentences):
-        if not isinstance(sentence, str):
-            raise TypeError(f"expected a list of sentences, got {type(sentence).__name__} at position {position}")
-    return sentences
 
 
 def align_pair(pair: TextPair, config: AlignerConfig | None = None, lexicons: Sequence[LexiconPair] = ()) -> list[Bead]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -77,8 +77,16 @@ def evaluate_similarity(
         write_mteb(table, mteb)
     root, present, _ = find_tasks(folder, tasks or None)
     texts = ([*pairs.first, *pairs.second] for pairs in (read_task(root, task) for task in present))
-    near = near_training(model_folder(next(iter(paths), None)), texts)
-    return replace(table, signature=f"{table.signature}|near-training:{near}")
+    return replace(table, signature=f"{table.signature}|near-training:{_near_training(paths, texts)}")
+
+
+def _near_training(encoders: Mapping[str, str | Path], tests: Iterable[list[str]]) -> str:
+    """The share of the tests that is near the training text of an encoder; of several, with their names."""
+    read = list(tests)
+    shares = [(Path(name).name, near_training(model_folder(path), read)) for name, path in encoders.items()]
+    if len(shares) < 2:
+        return shares[0][1] if shares else "unknown"
+    return ",".join(f"{name}={share}" for name, share in shares)
 
 
 def compare_on_similarity(
@@ -119,8 +127,8 @@ def evaluate_classification_tasks(
     result = evaluate_classification(models, folder, tasks or None, untrained=open_starts(paths), seed=seed)
     by_name = find_classification_tasks(folder, tasks or None)
     read = (read_classification_task(name, path) for name, path in by_name.items())
-    near = near_training(model_folder(next(iter(paths), None)), ((task.test or task.train).texts for task in read))
-    return replace(result, signature=f"{result.signature}|near-training:{near}")
+    texts = ((task.test or task.train).texts for task in read)
+    return replace(result, signature=f"{result.signature}|near-training:{_near_training(paths, texts)}")
 
 
 def evaluate_translation_files(hypotheses: str | Path, references: str | Path) -> TranslationResult:

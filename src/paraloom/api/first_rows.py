@@ -64,13 +64,15 @@ class Preview:
         return self.about or "\n\n".join(self._row(row) for row in self.shown)
 
     def _pairs(self) -> str:
-        numbers = [name for name, value in (self.shown[0] if self.shown else {}).items() if isinstance(value, float)]
+        numbers = [
+            name for name, value in (self.shown[0] if self.shown else {}).items() if isinstance(value, int | float)
+        ]
         scores = list(dict.fromkeys([*(name for name in DECIDING if name in numbers), *numbers]))[:2]
         blank = " " * (8 * len(scores))
         lines = [f"{', '.join(scores)}, src over tgt:\n"] if scores else []
         for row in self.shown:
             # A score that is not defined is an empty text in a table.
-            cells = [_number(value) if isinstance(value := row.get(name), float) else "" for name in scores]
+            cells = [_number(value) if isinstance(value := row.get(name), int | float) else "" for name in scores]
             values = "".join(f"{cell:>7} " for cell in cells)
             lines += [f"{values} {_shortened(str(row['src']))}", f"{blank} {_shortened(str(row['tgt']))}"]
         return "\n".join(lines)
@@ -194,8 +196,11 @@ def _table(name: str, lines: Sequence[Sequence[str]], rows: int, count: int | No
     if not lines:
         return Preview(name, count, ("src", "tgt"), ())
     header = lines[0]
-    named = len(set(header)) == len(header) and all(field.isidentifier() for field in header)
-    columns = header if named else [str(number) for number in range(1, len(header) + 1)]
+    named = all(field.isidentifier() for field in header)
+    columns = [
+        str(number) if not named else name if name not in header[: number - 1] else f"{name} ({number})"
+        for number, name in enumerate(header, 1)
+    ]
     cells = (zip(columns, line, strict=False) for line in lines[named : rows + named])
     shown = tuple({column: _value(column, field) for column, field in row} for row in cells)
     return Preview(name, None if count is None else count - named, tuple(columns), shown)
@@ -209,9 +214,9 @@ def preview_output(path: str | Path, rows: int = 3) -> Preview | None:
         return None
 
 
-def _value(column: str, field: str) -> str | float:
+def _value(column: str, field: str) -> str | int | float:
     """A field of a table: a number, unless its column is one of text."""
-    value: str | float = field if column in (*PAIRS.names, "text") else _number_or_text(field)
+    value: str | int | float = field if column in (*PAIRS.names, "text") else _number_or_text(field)
     return value
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from operator import index
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
@@ -283,6 +283,8 @@ def chosen_by(function: RowFunction) -> Compute:
 def split_scores(scores: Any) -> tuple[list[str], list[Any], list[tuple[str, PairFunction]]]:
     """Names of scores, scorers, and functions with the columns that they fill, of one of these or several."""
     is_one = isinstance(scores, str) or hasattr(scores, "compute") or _is_function(scores)
+    if not is_one and not isinstance(scores, Iterable):
+        raise TypeError(f"'scores' must be names of scores, scorers or functions, got {type(scores).__name__}")
     given = [scores] if is_one else list(scores)
     texts = [one for one in given if isinstance(one, str)]
     scorers = [one for one in given if not (isinstance(one, str) or _is_function(one))]

@@ -19,11 +19,12 @@ from paraloom.evaluate.paraphrase_sets import ReferencedSentence, draw_sentences
 from paraloom.evaluate.paraphrases import COPY, REFERENCE, ParaphraseResult, evaluate_paraphrases, paraphrase_signature
 from paraloom.io import read_lines
 from paraloom.mt.endpoint_config import is_endpoint
+from paraloom.paraphrasing.candidates import language_of_paraphraser
 from paraloom.paraphrasing.paraphraser import ControlledParaphraser
 from paraloom.paraphrasing.references import ROUND_TRIP
 from paraloom.paraphrasing.selection import ParaphraseSelector
 from paraloom.paraphrasing.selection_config import NO_SELECTION, CandidateSelection
-from paraloom.stages.paraphrasing import is_judged, language_of_paraphraser
+from paraloom.stages.paraphrasing import is_judged
 
 SELECTED = " + selection"
 """End of the name of a row whose paraphrases were selected."""

@@ -26,7 +26,12 @@ from paraloom.io.formats.columns import is_path
 from paraloom.io.tables import check_lines, columns_of_file
 from paraloom.io.texts import is_nested
 from paraloom.mt.endpoint_config import is_endpoint
-from paraloom.paraphrasing.candidates import SelectingParaphraser, candidates_of, combined
+from paraloom.paraphrasing.candidates import (
+    SelectingParaphraser,
+    candidates_of,
+    combined,
+    language_of_paraphraser,
+)
 from paraloom.paraphrasing.control import warn_of_distance
 from paraloom.paraphrasing.paraphraser import AUTO, EXEMPLAR_HEIGHT
 from paraloom.paraphrasing.references import ROUND_TRIP, RoundTripReference
@@ -39,7 +44,6 @@ from paraloom.stages.paraphrasing import (
     check_change_language,
     check_text_language,
     is_judged,
-    language_of_paraphraser,
     trained_parts,
 )
 from paraloom.stages.sentences import ReadSentences

@@ -22,7 +22,8 @@ from paraloom.core.schema import PAIRS
 from paraloom.core.stage import BATCH_ROWS, Fit, Map, Ref, Source, Stage
 from paraloom.io import Corpus
 from paraloom.io.atomic import check_replaceable
-from paraloom.io.bitext import check_target
+from paraloom.io.bitext import check_target, is_device
+from paraloom.io.compression import PIPE
 from paraloom.io.tables import doubts_about, files_of_bitext, has_further_columns, holds_variants, unread_columns
 from paraloom.pipeline.definition import OF_COMMAND, Definition, Step, define_steps
 from paraloom.pipeline.fit import ARTIFACT
@@ -61,8 +62,10 @@ def input_stages(
     """
     from paraloom.stages import bitext
 
-    if source == "-":
-        raise ConfigError("standard input cannot be read more than once", remedy="Write the pairs to a file first.")
+    if source == PIPE or is_device(source):
+        raise ConfigError(
+            "standard input, pipes and devices cannot be read more than once", remedy="Write the pairs to a file first."
+        )
     source = str(fetched(source)) if is_url(source) else source
     path = Path(source).absolute()
     if (path / "corpus.json").is_file():

@@ -10,6 +10,7 @@ import os
 import sys
 import warnings
 from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import Enum
 from functools import cache
 from importlib import import_module
@@ -298,11 +299,21 @@ def main() -> None:
         # Names of files may be no UTF-8; data are written as bytes.
         sys.stdout.reconfigure(errors="backslashreplace")
     protect_terminals()
-    # A tenth of the start of a command was spent on collections of garbage among what it imports.
-    gc.set_threshold(50_000)
     # Before pyarrow is imported. Mimalloc takes three times the system time for a stream of batches, and more memory.
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
-    command()(prog_name="paraloom")
+    with rare_collections():
+        command()(prog_name="paraloom")
+
+
+@contextmanager
+def rare_collections() -> Iterator[None]:
+    """Collect garbage seldom: a tenth of the start of a command was spent on it, among what it imports."""
+    before = gc.get_threshold()
+    gc.set_threshold(50_000)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
 
 
 def _warn(message: Warning | str, category: type[Warning] = UserWarning, *location: object) -> None:

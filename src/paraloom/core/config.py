@@ -6,6 +6,7 @@ import dataclasses
 import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
+from numbers import Number
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, ClassVar, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -112,6 +113,8 @@ _type_hints: dict[type, dict[str, Any]] = {}
 def coerce(value: object, annotation: object, base: Path) -> Any:
     """Convert `value` to what an annotation asks for."""
     origin, parts = get_origin(annotation), get_args(annotation)
+    if isinstance(value, Number) and hasattr(value, "item"):  # one of numpy
+        value = value.item()
     if annotation in (Any, object) or (annotation is NoneType and value is None):
         return value
     if origin in (Union, UnionType):

@@ -83,6 +83,8 @@ class Encoder:
             >>> Encoder.load("english").dimension
             512
         """
+        if not isinstance(name, (str, Path)):
+            raise TypeError(f"'name' must be the name or folder of an encoder, got {type(name).__name__}")
         return cls(open_encoder(name, threads or available_threads()), str(name))
 
     @classmethod

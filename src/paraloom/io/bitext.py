@@ -6,6 +6,7 @@ import glob
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, islice
+from numbers import Integral
 from pathlib import Path
 from typing import TypeAlias
 
@@ -65,6 +66,7 @@ def read_pairs(
     path = str(source)
     path = str(fetched(path)) if is_url(path) else path
     part = _Part(skip, limit)
+    src_column, tgt_column = (int(one) if isinstance(one, Integral) else one for one in (src_column, tgt_column))
     options = ReadOptions(path, src_lang, tgt_lang, src_column, tgt_column, part.reporting(on_reject))
 
     def batches(rows: Iterator[PairRow], default_origin: str) -> Iterator[pa.RecordBatch]:
@@ -109,7 +111,7 @@ def write_table(rows: Rows, target: str | Path, columns: Sequence[str] | None = 
     if columns is not None:
         schema, batches = _selected(schema, batches, list(columns))
     path = str(target)
-    suffix = ".tsv" if path == PIPE or is_device(path) else without_compression(path).suffix
+    suffix = _suffix(path)
     if sides(path) is not None or suffix == ".tmx":
         require(schema, pa.schema([PAIRS.field("src"), PAIRS.field("tgt")]))
         return _written("tmx" if suffix == ".tmx" else "moses", batches, path)
@@ -139,7 +141,7 @@ def _written(name: str, *arguments: object) -> int:
 
 
 def _reader(path: str) -> Callable[[ReadOptions], Iterator[PairRow]]:
-    suffix = ".tsv" if path == PIPE else without_compression(path).suffix
+    suffix = _suffix(path)
     if suffix in READERS:
         return READERS[suffix]
     if is_named_ppdb(Path(path).name) and Path(path).is_file():
@@ -149,10 +151,14 @@ def _reader(path: str) -> Callable[[ReadOptions], Iterator[PairRow]]:
     raise _unknown_format(path, suffix)
 
 
+def _suffix(path: str) -> str:
+    return ".tsv" if path == PIPE or is_device(path) else without_compression(path).suffix
+
+
 def is_device(path: str | Path) -> bool:
     """True if a path is a device or a pipe, such as /dev/null, which is written directly."""
     path = Path(path)
-    return path.exists() and not path.is_file() and not path.is_dir()
+    return path.exists() and not path.is_dir() and (not path.is_file() or path.parent == Path("/dev"))
 
 
 def check_target(target: str | Path) -> None:
@@ -180,6 +186,9 @@ def check_target(target: str | Path) -> None:
 def _unknown_format(path: str, suffix: str) -> ConfigError:
     other = _other_side(path)
     names = f"{Path(path).name} {other}" if other else "SOURCE TARGET"
+    if suffix in (".xlf", ".xliff"):
+        remedy = f"Convert it to TMX with Tikal of the Okapi framework: tikal -2tmx {Path(path).name}"
+        return ConfigError("XLIFF is not read", file=path, remedy=remedy)
     return ConfigError(
         f"unknown format '{suffix}'; known are {', '.join(READERS)}, {SUFFIX}, folders and Moses pairs",
         file=path,

@@ -34,6 +34,7 @@ _KINDS = (
     (b"\xff\xfe", "UTF-16", "Convert it: iconv -f utf-16 -t utf-8."),
     (b"\xfe\xff", "UTF-16", "Convert it: iconv -f utf-16 -t utf-8."),
 )
+_PEEKED = 400
 """First bytes, what they are of, and what to do. Text may begin with the four letters PAR1, but not with all five."""
 
 
@@ -42,6 +43,12 @@ def check_text(begin: bytes, path: str | Path) -> None:
     for magic, kind, remedy in _KINDS:
         if begin.startswith(magic):
             raise DataError(f"expected text, got {kind}", file=path, remedy=remedy)
+    even, odd = (begin[start:_PEEKED:2].count(0) for start in (0, 1))
+    if max(even, odd) > max(9, len(begin[:_PEEKED]) // 4) and not min(even, odd):  # a zero beside each letter
+        order = "be" if even else "le"
+        raise DataError(
+            "expected text, got UTF-16", file=path, remedy=f"Convert it: iconv -f utf-16{order} -t utf-8 FILE > NEW."
+        )
 
 
 zstandard = OptionalModule("zstandard", "writing .zst files", "zstd")

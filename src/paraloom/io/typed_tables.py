@@ -21,9 +21,9 @@ _TRUTH = re.compile(r"true|false")
 _KINDS = ((_TRUTH, pa.bool_()), (_INTEGER, pa.int64()), (_NUMBER, pa.float64()))
 
 
-def number_or_text(field: str) -> float | str:
-    """A field as a number where it is one."""
-    return float(field) if _NUMBER.fullmatch(field) else field
+def number_or_text(field: str) -> int | float | str:
+    """A field as a number where it is one: an integer of up to 18 digits, or a float."""
+    return int(field) if _INTEGER.fullmatch(field) else float(field) if _NUMBER.fullmatch(field) else field
 
 
 def read_typed(

@@ -146,6 +146,8 @@ class Translator:
             Beam(size=12, nbest=1, length_penalty=1.0, shortlist=0, utility='', reverse='')
             >>> Translator.load("facebook/nllb-200-distilled-600M", source="de", target="en")  # doctest: +SKIP
         """
+        if not isinstance(model, (str, Path)):
+            raise TypeError(f"'model' must be the name or folder of a translator, got {type(model).__name__}")
         check_precision(precision)
         where = parse_device(device or default_device())
         with loading(f"the translator {model}"):

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
-from paraloom.core.digests import digest
+from paraloom.bundled import REWRITES
+from paraloom.core.digests import digest, path_digest
 from paraloom.core.errors import ConfigError
 from paraloom.core.protocols import ParaphraseLike, ParaphraserLike
 from paraloom.paraphrasing.control import ControlledVariant
 from paraloom.paraphrasing.edits import CHANGES
 from paraloom.paraphrasing.paraphraser import ControlledParaphraser
-from paraloom.paraphrasing.rewrites import bundled_rules, rewrites
+from paraloom.paraphrasing.rewrites import rewrites
 from paraloom.paraphrasing.selection import (
     Measured,
     ParaphraseSelector,
@@ -19,6 +22,7 @@ from paraloom.paraphrasing.selection import (
     Selection,
     without_selection,
 )
+from paraloom.text.language_names import language_code
 
 
 class TemplateCandidates:
@@ -36,8 +40,9 @@ class TemplateCandidates:
 
     @property
     def signature(self) -> str:
-        """That of the paraphraser, and a digest of the options and rules."""
-        rules = [rule.pattern.pattern + rule.template for rule in bundled_rules()] if self.language == "en" else []
+        """That of the paraphraser, and a digest of the options, the rules and the code that applies them."""
+        files = (REWRITES, Path(inspect.getfile(rewrites))) if self.language == "en" else ()
+        rules = map(path_digest, files)
         return f"{self.paraphraser.signature}|options:{digest([*sorted(map(repr, self.options.items())), *rules])[:8]}"
 
     def split(self, texts: Sequence[str]) -> list[list[str]]:
@@ -98,6 +103,18 @@ def combined(paraphrasers: Sequence[ParaphraserLike]) -> ParaphraserLike:
     return paraphrasers[0] if len(paraphrasers) == 1 else CombinedParaphraser(paraphrasers)
 
 
+def language_of_paraphraser(paraphraser: ParaphraserLike) -> str | None:
+    """The ISO 639-1 code of the language that a paraphraser is for; None where it does not say."""
+    if isinstance(paraphraser, ControlledParaphraser):
+        paraphraser = TemplateCandidates(paraphraser)
+    return language_code(getattr(paraphraser, "language", None))
+
+
+def is_english(paraphraser: ParaphraserLike) -> bool:
+    """Whether a paraphraser is for English, or does not say for what."""
+    return language_of_paraphraser(paraphraser) in (None, "en")
+
+
 def candidates_of(
     trained: ControlledParaphraser,
     *,
@@ -134,6 +151,13 @@ class SelectingParaphraser:
 
     def answer(self, texts: Sequence[str], *, seed: int = 0) -> tuple[list[list[ParaphraseLike]], Selection]:
         """The candidates of texts, and what is kept of them; long texts by sentences, which may stay as they are."""
+        groups, selection = self._answer(texts, seed)
+        if not is_english(self.paraphraser):
+            for kept in selection.kept:
+                kept[:] = [one._replace(changes="") for one in kept]
+        return groups, selection
+
+    def _answer(self, texts: Sequence[str], seed: int) -> tuple[list[list[ParaphraseLike]], Selection]:
         if self.selector is None:
             groups = [list(group) for group in self.paraphraser.paraphrase(texts, n=self.candidates, seed=seed)]
             return groups, without_selection(texts, groups, self.n)

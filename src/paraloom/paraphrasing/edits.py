@@ -92,7 +92,7 @@ _FILLING = _AUXILIARIES | {"a", "an", "the", "not"}
 """Words that come, go and move with others."""
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=32)  # a text is compared with several candidates in turn
 def english_words(text: str) -> tuple[str, ...]:
     """Words and marks in lower case, contractions written in full: "It's" is "it is", whatever it may stand for."""
     plain = text.lower().translate({ord("’"): "'", ord("“"): '"', ord("”"): '"'})

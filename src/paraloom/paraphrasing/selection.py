@@ -8,7 +8,7 @@ import warnings
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
 
@@ -142,7 +142,9 @@ class ParaphraseSelector:
             name: "none" if model is None else model.signature
             for name, model in (("encoder", self.encoder), ("judge", self.judge))
         }
-        settings = digest(asdict(self.config))[:8]
+        regressions = (_RIGHT, _AVERAGES, _RIGHT_WORDS, _AVERAGES_WORDS, _BY_RULE, _DOUBT, _NEVER, _HIGHEST)
+        fixed = (*regressions, _FUNCTIONAL, _ONE_SIDED, _REORDERED, _MAX_RUN)
+        settings = digest([asdict(self.config), repr(fixed)])[:8]
         thresholds = {"meaning": self.config.meaning, "difference": self.config.difference}
         return signature("selection", **thresholds, settings=settings, **models)
 
@@ -166,7 +168,7 @@ class ParaphraseSelector:
             for index, candidate in enumerate(group):
                 units = text_units(candidate.text)
                 difference = unit_difference(source, units)
-                fault = self.rejection(source, units, candidate, difference)
+                fault = self._surface_fault(source, units, candidate, difference)
                 if self.judge is not None and not is_rewrite(candidate):
                     fault = fault or english_fault(text, candidate.text, self._known_words)
                 if self.config.change and self.config.change not in kinds_of_change(text, candidate.text):
@@ -183,8 +185,7 @@ class ParaphraseSelector:
         by_row: list[dict[int, SelectedParaphrase]] = [{} for _ in texts]
         for (row, index), one in zip(places, measured, strict=True):
             figures[row][index] = Measured(one.meaning, one.difference, one.judge)
-            source, units = text_units(texts[row]), text_units(one.text)
-            reasons[row][index] = self.rejection(source, units, one.candidate, one.difference, one)
+            reasons[row][index] = self._measured_fault(one)
             if not reasons[row][index]:
                 by_row[row][index] = one
         positions = [self._apart(*parts) for parts in zip(by_row, wanted, reasons, strict=True)]
@@ -192,17 +193,8 @@ class ParaphraseSelector:
         dropped = Counter(reason for of_text in reasons for reason in of_text if reason)
         return Selection(kept, dropped, reasons, positions, figures)
 
-    def rejection(
-        self,
-        source: Sequence[str],
-        units: Sequence[str],
-        candidate: ParaphraseLike,
-        difference: float,
-        measured: SelectedParaphrase | None = None,
-    ) -> str:
-        """Why a candidate is dropped, '' if not; asked before a model has seen it, and with what models measured."""
-        if measured is None:
-            return self._surface_fault(source, units, candidate, difference)
+    def _measured_fault(self, measured: SelectedParaphrase) -> str:
+        """Why a candidate is dropped by what models measured, '' if it is not."""
         if self.encoder is not None and not measured.meaning >= self.config.meaning:
             return DRIFT
         if self.judge is not None and not measured.probability >= self.config.probability:
@@ -242,12 +234,13 @@ class ParaphraseSelector:
             meaning = np.minimum(meaning, text_cosines(self.encoder, cores, others))
         fluency = np.array([_mean_probability(candidate) for candidate in candidates])
         judged = probability = unknown
+        changes = [changes_of(*pair) for pair in zip(texts, outputs, strict=True)]
         if self.judge is not None:
             alive = np.ones(len(texts), bool) if self.encoder is None else meaning >= self.config.meaning
             alive &= ~(fluency < self.config.fluency)
             cost = np.array([-candidate.logprob for candidate in candidates], np.float64)
             ruled = np.array([is_rewrite(candidate) for candidate in candidates], bool)
-            judged, probability = self._judged(texts, outputs, cost, ruled, alive)
+            judged, probability = self._judged(texts, outputs, changes, cost, ruled, alive)
         known = meaning if self.judge is None else probability
         results = []
         for row, candidate in enumerate(candidates):
@@ -265,7 +258,7 @@ class ParaphraseSelector:
                 SelectedParaphrase(
                     *(candidate.text, score, float(meaning[row]), differences[row], float(fluency[row])),
                     *(float(judged[row]), template, candidate, float(probability[row])),
-                    changes_of(texts[row], outputs[row]),
+                    changes[row],
                 )
             )
         return results
@@ -274,6 +267,7 @@ class ParaphraseSelector:
         self,
         texts: list[str],
         outputs: list[str],
+        changes: list[str],
         cost: npt.NDArray[np.float64],
         ruled: npt.NDArray[np.bool_],
         alive: npt.NDArray[np.bool_],
@@ -285,7 +279,7 @@ class ParaphraseSelector:
         change[rows] = self._changes([texts[row] for row in rows], [outputs[row] for row in rows])
         evidence = np.full((len(texts), 3), np.nan)
         for row in rows:
-            if WORD in changes_of(texts[row], outputs[row]).split(", "):
+            if WORD in changes[row].split(", "):
                 evidence[row] = word_evidence(english_words(texts[row]), english_words(outputs[row]))
         best = probability_right(np.full(len(rows), _HIGHEST), cost[rows], change[rows], evidence[rows])
         rows = rows[np.where(ruled[rows], _BY_RULE, best) >= self.config.probability]
@@ -365,7 +359,6 @@ def _as_given(text: str, candidate: ParaphraseLike) -> SelectedParaphrase:
     return SelectedParaphrase(candidate.text, nan, nan, difference, fluency, nan, match, candidate, changes=changes)
 
 
-@lru_cache(maxsize=8192)
 def changes_of(text: str, candidate: str) -> str:
     """The kinds of change between two texts, between commas."""
     return ", ".join(kinds_of_change(text, candidate))
@@ -376,7 +369,6 @@ def is_foreign(text: str) -> bool:
     return suspected_language(re.sub(r"(?:^[A-Z](?![a-z])|\s[A-Z])\S*", "", text).split(), "en") is not None
 
 
-@lru_cache(maxsize=8192)
 def text_units(text: str) -> tuple[str, ...]:
     """The words of a text in lower case, without punctuation; of scripts without spaces, the characters."""
     units = words(text.replace("’", "'"), punctuation=False)

@@ -31,6 +31,8 @@ from paraloom.paraphrasing.candidates import (
     TemplateCandidates,
     candidates_of,
     combined,
+    is_english,
+    language_of_paraphraser,
 )
 from paraloom.paraphrasing.linearization import read_template
 from paraloom.paraphrasing.paraphraser import AUTO, EXEMPLAR_HEIGHT, ControlledParaphraser
@@ -44,7 +46,7 @@ from paraloom.stages.input_checks import NO_CHECK, read_sample
 from paraloom.stages.paraphrasers import open_paraphraser
 from paraloom.stages.variants import originals_of
 from paraloom.text.function_words import known_function_words, sample_language
-from paraloom.text.language_names import language_code, language_name
+from paraloom.text.language_names import language_name
 
 NO_ENCODER = "none"
 """Instead of an encoder: meaning is not measured."""
@@ -109,7 +111,8 @@ class Paraphrase(CandidateSelection, Map):
     # 7: the strict preset keeps a text of up to twenty words with one word replaced.
     # 8: a column says the kinds of change.
     # 9: the probability to be right reads how often replaced words have these neighbors and translations.
-    version: ClassVar[str] = "9"
+    # 10: in other languages than English it says nothing.
+    version: ClassVar[str] = "10"
     output_schema: ClassVar[str] = "VARIANTS"
     rows: ClassVar[Literal["same", "many"]] = "many"
 
@@ -232,7 +235,10 @@ class Paraphrase(CandidateSelection, Map):
         signed = opened.signature
         rows = variant_rows(originals, variants, self._method, signature=signed)
         flat = [one for group in chosen for one in group]
-        for name, (kind, value) in (_OF_CANDIDATES | (_OF_SELECTION if self.selects else {})).items():
+        columns = _OF_CANDIDATES | (_OF_SELECTION if self.selects else {})
+        if not is_english(opened.paraphraser):
+            columns["changes"] = (pa.string(), lambda _: None)
+        for name, (kind, value) in columns.items():
             rows = add_column(rows, name, pa.array(map(value, flat), kind), signed)
         if any(one.reason for one in flat):
             rows = with_reasons(rows, [one.reason or None for one in flat])
@@ -298,13 +304,6 @@ def trained_parts(paraphraser: ParaphraserLike) -> Iterator[ControlledParaphrase
         yield paraphraser
 
 
-def language_of_paraphraser(paraphraser: ParaphraserLike) -> str | None:
-    """The ISO 639-1 code of the language that a paraphraser is for; None where it does not say."""
-    if isinstance(paraphraser, ControlledParaphraser):
-        paraphraser = TemplateCandidates(paraphraser)
-    return language_code(getattr(paraphraser, "language", None))
-
-
 def is_judged(paraphraser: ParaphraserLike) -> bool:
     """Whether the bundled judge decides by default: in English, where our own models or a round trip wrote.
 
@@ -313,7 +312,7 @@ def is_judged(paraphraser: ParaphraserLike) -> bool:
     """
     parts = paraphraser.paraphrasers if isinstance(paraphraser, CombinedParaphraser) else (paraphraser,)
     own = all(isinstance(part, (PivotParaphraser, TemplateCandidates, ControlledParaphraser)) for part in parts)
-    return own and language_of_paraphraser(paraphraser) in (None, "en")
+    return own and is_english(paraphraser)
 
 
 def check_text_language(texts: Iterable[str], paraphraser: ParaphraserLike) -> None:
@@ -333,10 +332,10 @@ def check_text_language(texts: Iterable[str], paraphraser: ParaphraserLike) -> N
 
 def check_change_language(change: str, paraphraser: ParaphraserLike) -> None:
     """Raise ConfigError if a kind of change is asked for, which English words show, of texts in another language."""
-    language = language_of_paraphraser(paraphraser)
-    if change and language not in (None, "", "en"):
+    if change and not is_english(paraphraser):
+        language = language_name(language_of_paraphraser(paraphraser))
         raise ConfigError(
-            f"the kinds of change are those of English, and the paraphraser is for {language_name(language)}",
+            f"the kinds of change are those of English, and the paraphraser is for {language}",
             remedy="Leave --change out (key 'change').",
         )
 

@@ -11,11 +11,13 @@ def list_of_strings(sentences: object) -> list[str]:
     """The strings of a list, tuple, array or column."""
     if isinstance(sentences, (pa.Array, pa.ChunkedArray)):
         sentences = sentences.to_pylist()
+    if isinstance(sentences, str):
+        raise TypeError(f"expected a list of sentences, got the string {sentences[:40]!r}")
     is_table = hasattr(sentences, "columns")  # iterated over, a DataFrame gives the names of its columns
     if isinstance(sentences, (bytes, Mapping, Set)) or is_table or not isinstance(sentences, Iterable):
-        raise TypeError(f"expected a string or a sequence of strings, got {type(sentences).__name__}")
+        raise TypeError(f"expected a list of sentences, got {type(sentences).__name__}")
     strings = list(sentences)
     for position, item in enumerate(strings):
         if not isinstance(item, str):
-            raise TypeError(f"expected a sequence of strings, got {type(item).__name__} at position {position}")
+            raise TypeError(f"expected a list of sentences, got {type(item).__name__} at position {position}")
     return strings

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeAlias
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from paraloom.core.errors import DataError
+from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.lazy import late
 from paraloom.io.compression import without_compression
 from paraloom.text.language_names import known_language, language_code
@@ -110,10 +110,21 @@ def find_header(fields: Sequence[str], below: Sequence[str], options: ReadOption
     for src, tgt in SIDE_NAMES:
         if names.count(src) == names.count(tgt) == 1:
             return Header(names.index(src), names.index(tgt))
+        if src in names and tgt in names:
+            raise repeated_column(src if names.count(src) > 1 else tgt, names, options)
     if not any(field.strip() for field in below):
         return None
     languages = {column: code for column, name in enumerate(names) if (code := known_language(name))}
     return _named_by_language(languages, below, [language_code(options.src_lang), language_code(options.tgt_lang)])
+
+
+def repeated_column(name: str, fields: Sequence[str], options: ReadOptions) -> ConfigError:
+    """The error for a name that a column cannot be chosen by."""
+    return ConfigError(
+        f"{fields.count(name)} columns have the name '{name}'",
+        file=options.path,
+        remedy="Rename all but one, or take the header out and give the numbers of columns.",
+    )
 
 
 def _named_by_language(

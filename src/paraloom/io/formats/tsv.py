@@ -10,7 +10,16 @@ import pyarrow as pa
 
 from paraloom.core.errors import ConfigError, DataError, nearest
 from paraloom.io.compression import decode, open_write, read_raw_lines
-from paraloom.io.formats.base import PROVENANCE, ColumnName, PairRow, ReadOptions, find_header, plain_text, raw_text
+from paraloom.io.formats.base import (
+    PROVENANCE,
+    ColumnName,
+    PairRow,
+    ReadOptions,
+    find_header,
+    plain_text,
+    raw_text,
+    repeated_column,
+)
 
 
 def read(options: ReadOptions) -> Iterator[PairRow]:
@@ -123,9 +132,5 @@ def _position(options: ReadOptions, column: ColumnName, fields: list[str]) -> in
     if column not in fields:
         raise ConfigError(f"column '{column}' not found in the header{nearest(str(column), fields)}", file=options.path)
     if fields.count(str(column)) > 1:
-        raise ConfigError(
-            f"{fields.count(str(column))} columns have the name '{column}'",
-            file=options.path,
-            remedy="Rename all but one, or take the header out and give the numbers of columns.",
-        )
+        raise repeated_column(str(column), fields, options)
     return fields.index(str(column))

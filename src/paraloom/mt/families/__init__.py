@@ -1,23 +1,26 @@
 """The kinds of translators: config.json of a checkpoint decides which family it belongs to, before any download.
 
-A new family is one module with one object, one line in `FAMILIES` and one for each of its model types in `MODEL_TYPES`.
+A new family is one object, one line in `FAMILIES` and one for each of its model types in `MODEL_TYPES`.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from paraloom.core.errors import ModelError, nearest
 
+if TYPE_CHECKING:
+    from paraloom.mt.families.base import EncoderDecoder
+
 FAMILIES: dict[str, str] = {
     "marian": "paraloom.mt.families.marian:MARIAN",
-    "nllb": "paraloom.mt.families.nllb:NLLB",
-    "m2m100": "paraloom.mt.families.m2m100:M2M100",
-    "mbart50": "paraloom.mt.families.mbart50:MBART50",
+    "nllb": "paraloom.mt.families.bart:NLLB",
+    "m2m100": "paraloom.mt.families.bart:M2M100",
+    "mbart50": "paraloom.mt.families.bart:MBART50",
     "madlad": "paraloom.mt.families.t5:MADLAD",
     "t5": "paraloom.mt.families.t5:T5",
     "bart": "paraloom.mt.families.bart:BART",
@@ -40,41 +43,11 @@ MODEL_TYPES: dict[str, tuple[str, ...]] = {
 FOLDER_FILE = "translator.json"  # In a converted folder: its `family`, and what else that family needs to load it
 
 
-class Family(Protocol):
-    """One kind of translator: how its checkpoints are converted, and its folders loaded."""
-
-    @property
-    def name(self) -> str:
-        """Its name in `FAMILIES`."""
-
-    @property
-    def title(self) -> str:
-        """Its name in errors."""
-
-    def fits(self, folder: Path) -> bool:
-        """True if a checkpoint of one of its model types belongs to it; only small files are looked at."""
-
-    def check_files(self, checkpoint: str | Path, names: Sequence[str]) -> None:
-        """Check that a checkpoint has a tokenizer."""
-
-    def check_languages(self, checkpoint: Path, source: str | None, target: str | None) -> None:
-        """Check that a checkpoint has languages, before its weights are downloaded."""
-
-    def check_precision(self, precision: str) -> None:
-        """Check that it runs in a number format."""
-
-    def default_precision(self, kind: str) -> str:
-        """The number format that suits a kind of device."""
-
-    def convert(self, checkpoint: Path, folder: Path, precision: str) -> None:
-        """Write a folder for CTranslate2, with `FOLDER_FILE` in it."""
-
-
-def get_family(name: str) -> Family:
+def get_family(name: str) -> EncoderDecoder:
     if name not in FAMILIES:
         raise ModelError(f"unknown family of translators '{name}'{nearest(name, list(FAMILIES))}")
     module, _, attribute = FAMILIES[name].partition(":")
-    family: Family = getattr(import_module(module), attribute)
+    family: EncoderDecoder = getattr(import_module(module), attribute)
     return family
 
 
@@ -96,7 +69,7 @@ def family_names(config: Mapping[str, Any]) -> tuple[str, ...]:
     )
 
 
-def checkpoint_family(folder: Path) -> Family:
+def checkpoint_family(folder: Path) -> EncoderDecoder:
     try:
         config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     except FileNotFoundError:
