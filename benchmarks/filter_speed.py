@@ -180,11 +180,10 @@ def main() -> None:
         text = (
             f"One condition of three clauses over {options.rows:,} made pairs of sentences with scores "
             f"({megabytes[0]:.0f} MB of Parquet), and over {options.long_rows:,} pairs of texts of some 5,000 "
-            f"characters ({megabytes[1]:.0f} MB), by `paraloom filter` with one worker and by one line of DuckDB with "
-            "one thread, in turn, each a process of its own: as DuckDB is, and with zstd's level 1 and row groups of "
-            f"50,000, as Paraloom writes. All keep the same rows, {kept:,} of the sentences. Processor time: the "
-            f"machine had other work. Parts of the command by themselves, once: {', '.join(alone)}. All rows written "
-            f"by Paraloom in row groups of {', '.join(sizes)}."
+            f"characters ({megabytes[1]:.0f} MB), by `paraloom filter` with one worker and one line of DuckDB with one "
+            "thread, in turn: as DuckDB is, and with zstd's level 1 and row groups of 50,000, as Paraloom writes. All "
+            f"keep the same rows, {kept:,} of the sentences. Parts of the command, once: {', '.join(alone)}. All rows "
+            f"written in row groups of {', '.join(sizes)}."
         )
         put_result(
             FOLDER / "runs.json",

@@ -158,7 +158,13 @@ class Nodes:
         """Add a node; its cache."""
         self.started += 1
         cache = self.folder / f"node-{self.started}"
-        self.nodes.append(self.cluster.add_node(num_cpus=1, env_vars={"PARALOOM_CACHE": str(cache)}))
+        for left in reversed(range(5)):
+            try:
+                self.nodes.append(self.cluster.add_node(num_cpus=1, env_vars={"PARALOOM_CACHE": str(cache)}))
+                break
+            except Exception:  # of no other class: Ray waits for 30 s, which is too short on a busy machine
+                if not left:
+                    raise
         return cache
 
     def kill(self) -> None:
