@@ -227,18 +227,17 @@ def write(options: argparse.Namespace, table: list[list[str]]) -> None:
     result = {
         "heading": HEADING,
         "text": [
-            "Pages of this documentation from English to German, and made subtitles of German captions (two lines, two "
-            "speakers, italics) to English, through `translate`, greedily. The structure of a page is the same if "
-            "markdown-it reads the same blocks, code, addresses and emphasis before and after. Pages of HTML are the "
-            "German help of LibreOffice, to English; lxml has to read the same elements, attributes and code."
-            " The first row has changes of letters and words in place of a translator."
+            "Pages of this documentation to German, made subtitles of German captions to English, and pages of HTML, "
+            "the German help of LibreOffice, to English, through `translate`, greedily. The structure is the same if "
+            "markdown-it reads the same blocks, code, addresses and emphasis, and lxml the same elements, attributes "
+            "and code. Where no translator is named, letters and words were changed instead."
         ],
         "command": [f"python benchmarks/documents_in_place.py --pages {options.pages} --cues {options.cues} --write"],
         "machine": "cores",
         "columns": ["", ""], "align": "ll", "rows": table,
         "notes": [
-            "The bundled translator is made of captions and plain sentences: it loses many links and emphases, and "
-            "those sentences are left as they are."
+            "The bundled translator is made of captions and plain sentences: where it loses links and emphases, "
+            "sentences are left as they are."
         ],
     }  # fmt: skip
     put_result(FOLDER / "runs.json", result)

@@ -204,13 +204,10 @@ def main() -> None:
     print(*("| " + " | ".join(row) + " |" for row in (heads, ["---"] * len(heads), *rows)), sep="\n")
     if options.write:
         text = (
-            "`paraloom explore` over made-up scored pairs in shards of 50,000; more than 2,000,000 are the same ones "
-            "again, by links. Milliseconds of processors until the answer, the median of "
-            f"{options.repeats} requests with different values, the slowest in brackets; behind them, where that "
-            "answer is of the rows searched so far, of some, seconds of processors until all are. Nothing is copied, "
-            "and nothing is computed before a request needs it. Up to 1,000,000 pairs are in memory; of more, "
-            "histograms and thresholds are those of a sample, and the page says so. Ten journeys in a headless "
-            "Chromium, with contrast (AA) and keyboard checks, are in `tests/web`."
+            "`paraloom explore` over made-up scored pairs in shards of 50,000. Milliseconds of processors until the "
+            f"answer: the median of {options.repeats} requests with different values, the slowest in brackets; where "
+            "that answer is of the rows searched so far, behind it the seconds until all are. Up to 1,000,000 pairs "
+            "are in memory; of more, histograms and thresholds are those of a sample, and the page says so."
         )
         sizes = " ".join(map(str, options.rows))
         put_result(

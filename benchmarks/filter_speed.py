@@ -1,20 +1,20 @@
 """`paraloom filter` beside one line of DuckDB, by processor time: the same condition over the same file, in turn.
 
     python benchmarks/filter_speed.py                        # 1,000,000 rows, five rounds
-    python benchmarks/filter_speed.py --rows 100000 --rounds 1
+    python benchmarks/filter_speed.py --rows 100000 --long-rows 2000 --rounds 1
     python benchmarks/filter_speed.py --rounds 3 --write     # the page of results
 
 DuckDB reads the file, filters, and writes Parquet with zstd, in a process of its own with as many threads: with its own
 settings, and with the level of compression and the row groups of Paraloom. Its one line neither counts reasons nor
-checks digests, and does not resume. All must keep the same rows. The sentences are made of a vocabulary by a seed, with
-Zipf's frequencies, so that they compress as text does. Then the parts of the command are measured one by one.
+checks digests, and does not resume. All must keep the same rows. The sentences, and then texts of some 5,000
+characters, are made of a vocabulary by a seed, with Zipf's frequencies, so that they compress as text does. Then the
+parts of the command are measured one by one.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
-import resource
 import statistics
 import subprocess
 import sys
@@ -39,23 +39,31 @@ import duckdb
 database = duckdb.connect(config={{"threads": {workers}}})
 database.execute("copy (select * from '{source}' where {where}) to '{output}' (format parquet, compression zstd{more})")
 """
+MEASURE = """
+import resource, subprocess, sys
+subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+print(used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)
+"""  # by a small process, whose memory does not count for that of its child
 AS_OURS = ", compression_level 1, row_group_size 50000"
 GROUPS = (5_000, 50_000, 122_880)
+LONG = 65  # times the words of a sentence: 5,000 characters
 _PART = 50_000
 
 
-def write_rows(path: Path, count: int) -> None:
-    """Pairs with four scores."""
+def write_rows(path: Path, count: int, times: int = 1) -> None:
+    """Pairs with four scores, of texts that are so many times as long as a sentence."""
     draw = np.random.default_rng(1)
     letters = np.array(list("etaoinshrdlucmfwypvbgk"))
     words = np.array(["".join(draw.choice(letters, draw.integers(2, 9))) for _ in range(20_000)])
     weights = 1 / np.arange(1, len(words) + 1)
     writer = None
-    for start in range(0, count, _PART):
-        rows = min(_PART, count - start)
+    part = _PART // min(times, 10)
+    for start in range(0, count, part):
+        rows = min(part, count - start)
         lengths = draw.integers(4, 20, 2 * rows)
-        chosen = draw.choice(words, lengths.sum(), p=weights / weights.sum()).tolist()
-        ends = np.cumsum(lengths).tolist()
+        chosen = draw.choice(words, times * lengths.sum(), p=weights / weights.sum()).tolist()
+        ends = np.cumsum(times * lengths).tolist()
         texts = [" ".join(chosen[low:high]) for low, high in zip([0, *ends], ends, strict=False)]
         table = pa.table(
             {
@@ -73,13 +81,12 @@ def write_rows(path: Path, count: int) -> None:
 
 
 def measured(command: list[str]) -> tuple[float, float]:
-    """Seconds of the processor, and on the clock."""
-    before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    """Seconds of the processor, and MiB of memory at most."""
     # Bytecode is kept, as it is of what is installed.
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    subprocess.run(command, check=True, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, time.perf_counter() - began
+    measuring = [sys.executable, "-c", MEASURE, *command]
+    seconds, memory = subprocess.run(measuring, check=True, env=environment, stdout=subprocess.PIPE).stdout.split()
+    return float(seconds), float(memory)
 
 
 def seconds_of(call: Callable[[], object]) -> float:
@@ -118,53 +125,65 @@ def spread(values: Sequence[float]) -> str:
     return f"{statistics.median(values):.1f} ({min(values):.1f} to {max(values):.1f})"
 
 
+def compared(source: Path, what: str, folder: Path, workers: int, rounds: int) -> tuple[list[list[str]], Path, int]:
+    """A row of the table for each program that filters a file, what Paraloom writes, and how many rows it keeps."""
+    ours = folder / f"{source.stem}-kept.parquet"
+    command = [sys.executable, "-m", "paraloom", "filter", "--where", WHERE, "--workers", str(workers)]
+    commands, outputs = {OURS: [*command, str(source), "-o", str(ours), "--json", "--force"]}, {OURS: ours}
+    for label, more in ((DUCK, ""), (DUCK_AS_OURS, AS_OURS)):
+        outputs[label] = folder / f"{source.stem}-{len(outputs)}.parquet"
+        line = DUCKDB.format(workers=workers, source=source, where=WHERE, output=outputs[label], more=more)
+        commands[label] = [sys.executable, "-c", line]
+    used: dict[str, list[tuple[float, float]]] = {label: [] for label in commands}
+    for _ in range(rounds):
+        for label, one in commands.items():
+            used[label].append(measured(one))
+    ids = [pq.read_table(output, columns=["pair_id"]).column(0) for output in outputs.values()]
+    if any(not one.equals(ids[0]) for one in ids[1:]):
+        sys.exit("they keep different rows")
+    rows = []
+    for label, figures in used.items():
+        seconds = [second for second, _ in figures]
+        ratios = [here / second for (here, _), second in zip(used[OURS], seconds, strict=True)]
+        memory = f"{statistics.median(memory for _, memory in figures):.0f}"
+        size = f"{outputs[label].stat().st_size / 1e6:.0f}"
+        rows.append([f"{what}: {label}", spread(seconds), spread(ratios) if label != OURS else "", memory, size])
+    return rows, ours, len(ids[0])
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=1_000_000)
+    parser.add_argument("--long-rows", type=int, default=20_000)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--write", action="store_true", help="put the figures on the page of results")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        source, few, ours = folder / "scored.parquet", folder / "few.parquet", folder / "kept.parquet"
+        source, long, few = (folder / f"{part}.parquet" for part in ("sentences", "long", "few"))
         write_rows(source, options.rows)
+        write_rows(long, options.long_rows, LONG)
         write_rows(few, 1_000)
-        with_settings = {DUCK: ("", folder / "duckdb.parquet"), DUCK_AS_OURS: (AS_OURS, folder / "as-ours.parquet")}
-        command = [sys.executable, "-m", "paraloom", "filter", "--where", WHERE, "--workers", str(options.workers)]
-        commands = {OURS: [*command, str(source), "-o", str(ours), "--json", "--force"]}
-        outputs = {OURS: ours}
-        for label, (more, output) in with_settings.items():
-            line = DUCKDB.format(workers=options.workers, source=source, where=WHERE, output=output, more=more)
-            commands[label], outputs[label] = [sys.executable, "-c", line], output
-        times: dict[str, list[float]] = {label: [] for label in commands}
-        for _ in range(options.rounds):
-            for label, one in commands.items():
-                times[label].append(measured(one)[0])
-        ids = [pq.read_table(output, columns=["pair_id"]).column(0) for output in outputs.values()]
-        if any(not one.equals(ids[0]) for one in ids[1:]):
-            sys.exit("they keep different rows")
-        rows = []
-        for label, seconds in times.items():
-            ratios = [one / other for one, other in zip(times[OURS], seconds, strict=True)]
-            size = f"{outputs[label].stat().st_size / 1e6:.0f}"
-            rows.append([label, spread(seconds), spread(ratios) if label != OURS else "", size])
-        start = [*command, str(few), "-o", str(folder / "few-kept.parquet"), "--json"]
+        rows, ours, kept = compared(source, "sentences", folder, options.workers, options.rounds)
+        rows += compared(long, "long texts", folder, options.workers, options.rounds)[0]
+        start = [sys.executable, "-m", "paraloom", "filter", "--where", WHERE, "--workers", "1", str(few)]
+        start += ["-o", str(folder / "few-kept.parquet"), "--json"]
         alone = [f"{part} {value:.2f} s" for part, value in parts(source, ours, folder, start).items()]
         sizes = [
             f"{size} ({seconds:.1f} s, {megabytes:.1f} MB)"
             for size, (seconds, megabytes) in group_sizes(source, folder).items()
         ]
-        rows_read = f"{options.rows:,} made pairs with scores ({source.stat().st_size / 1e6:.0f} MB of Parquet)"
-        kept = f"{len(ids[0]):,}"
-    print(rows_read, kept, *rows, *alone, *sizes, sep="\n")
+        megabytes = [path.stat().st_size / 1e6 for path in (source, long)]
+    print(*rows, *alone, *sizes, sep="\n")
     if options.write:
         text = (
-            f"One condition of three clauses over {rows_read}, by `paraloom filter` with one worker and by one line of "
-            "DuckDB with one thread, in turn, each a process of its own: as DuckDB is, and with zstd's level 1 and row "
-            f"groups of 50,000, as Paraloom writes. All keep the same {kept} rows. Processor time: the machine had "
-            f"other work. Parts of the command by themselves, once: {', '.join(alone)}. All rows written by Paraloom "
-            f"in row groups of {', '.join(sizes)}."
+            f"One condition of three clauses over {options.rows:,} made pairs of sentences with scores "
+            f"({megabytes[0]:.0f} MB of Parquet), and over {options.long_rows:,} pairs of texts of some 5,000 "
+            f"characters ({megabytes[1]:.0f} MB), by `paraloom filter` with one worker and one line of DuckDB with one "
+            "thread, in turn: as DuckDB is, and with zstd's level 1 and row groups of 50,000, as Paraloom writes. All "
+            f"keep the same rows, {kept:,} of the sentences. Parts of the command, once: {', '.join(alone)}. All rows "
+            f"written in row groups of {', '.join(sizes)}."
         )
         put_result(
             FOLDER / "runs.json",
@@ -173,8 +192,8 @@ def main() -> None:
                 "text": [text],
                 "command": [f"python benchmarks/filter_speed.py --rounds {options.rounds} --write"],
                 "machine": "cores",
-                "columns": ["", f"processor, s ({options.rounds} rounds)", "`filter` to it", "output, MB"],
-                "align": "lrrr",
+                "columns": ["", f"processor, s ({options.rounds} rounds)", "`filter` to it", "memory, MiB", "MB"],
+                "align": "lrrrr",
                 "rows": rows,
             },
         )

@@ -96,7 +96,7 @@ def main() -> None:
                 "heading": "Data sets on a hub",
                 "text": [
                     f"{options.pairs:,} made pairs through `publish` to `hf://` in {FILES} files, and back, against a "
-                    "local server that speaks the hub's protocol, with one client of huggingface_hub."
+                    "local server that speaks the hub's protocol."
                 ],
                 "command": ["python benchmarks/hub_datasets.py --write"],
                 "machine": "cores",

@@ -295,7 +295,7 @@ def write(files: list[Path]) -> None:
         return f"{rows['out'] if isinstance(rows, dict) else rows:,}" if rows else ""
 
     rows = [
-        *(row(f"{name}: processor, s; memory, MiB", stage_cell(stage)) for stage, name in STAGES.items()),
+        *(row(name, stage_cell(stage)) for stage, name in STAGES.items()),
         row("**processor in all, s**", lambda run: f"**{sum(run['processor'].values()):,.0f}**" if run in done else ""),
         row(
             "**microseconds of it for a pair**",
@@ -306,7 +306,7 @@ def write(files: list[Path]) -> None:
         row("kept", lambda run: rows_of(run, "kept")),
         row("distinct", lambda run: rows_of(run, "distinct")),
         row("files; GB", lambda run: f"{run['files']:,}; {run['bytes'] / 1e9:.2f}" if run in done else ""),
-        *(row(f"`{name}`: processor, s; memory, MiB", reader(name)) for name in READERS),
+        *(row(f"`{name}`", reader(name)) for name in READERS),
     ]
     sentences = []
     if len(done) > 2:
@@ -345,7 +345,7 @@ def drawn_page() -> str:
     """The figure of what the page says: microseconds of a processor for a pair, by stage and number of pairs."""
     table = next(one for one in read_topic(FOLDER / "runs.json")["results"] if one.get("heading") == HEADING)
     sizes = [int(column.split()[0].replace(",", "")) for column in table["columns"][1:]]
-    rows = {row[0].split(":")[0].strip("*"): row[1:] for row in table["rows"]}
+    rows = {row[0].strip("*"): row[1:] for row in table["rows"]}
     lines = []
     for name in (*STAGES.values(), "processor in all, s"):
         seconds = [float(cell.strip("*").split(";")[0].replace(",", "")) for cell in rows[name]]

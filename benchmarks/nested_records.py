@@ -243,21 +243,17 @@ def write(options: argparse.Namespace, table: list[list[str]]) -> None:
     result = {
         "heading": "Conversations",
         "text": [
-            "Made conversations of up to four messages (German captions of Multi30k in lines, lists and quotations, "
-            "with code, JSON, tables and links among them) through `translate --column 'messages.*.content'`, and then "
-            "through `paraphrase` by an endpoint that rewrites by rules. A conversation has the same structure if "
-            "nothing differs but the captions. By hand: the contents handed to the same translator, as they are and "
-            "line by line."
+            "Made conversations of up to four messages (German captions in lines, lists and quotations, with code, "
+            "JSON, tables and links) through `translate --column 'messages.*.content'`, and then through `paraphrase` "
+            "by an endpoint that rewrites by rules. The structure is the same if nothing differs but the captions. By "
+            "hand: the contents handed to the same translator."
         ],
         "command": [f"python benchmarks/nested_records.py --rows {options.rows} --write"],
         "machine": "cores",
         "columns": ["", ""],
         "align": "ll",
         "rows": table,
-        "notes": [
-            "A translation may be two sentences, which `paraphrase` counts as two segments. The endpoint changes few "
-            "captions: the others are left as they are, *without a good paraphrase*."
-        ],
+        "notes": ["A translation may be two sentences, which `paraphrase` counts as two segments."],
     }
     put_result(FOLDER / "runs.json", result)
 

@@ -340,18 +340,18 @@ def write_page(table: list[list[str]], results: list[dict[str, Any]], options: a
     result = {
         "heading": heading,
         "text": [
-            "Distinct English sentences of twelve kinds, as many of each, through `paraloom paraphrase`: by a local "
-            f"endpoint that rewrites by rules after {options.latency:g} s, {CONCURRENCY} requests at a time, and by a "
-            "round trip through the bundled translators. What `--plan` expected stands beside what the run took. Then "
-            "the command is ended by SIGTERM after a third of the work, by SIGKILL after two thirds, and resumed."
+            "Distinct English sentences of twelve kinds through `paraloom paraphrase`, by a local endpoint that "
+            f"rewrites by rules after {options.latency:g} s, {CONCURRENCY} requests at a time: what `--plan` expected, "
+            "and what the run took. Then the command is ended by SIGTERM after a third of the work, by SIGKILL after "
+            "two thirds, and resumed."
         ],
         "command": [f"python benchmarks/paraphrase_scale.py --lines {options.lines} --write"],
         "commit": commit.stdout.strip(), "date": time.strftime("%Y-%m-%d"), "version": "0.2", "machine": "cores",
         "columns": ["", *(one["paraphraser"] for one in results)], "align": "l" + "r" * len(results), "rows": table,
         "notes": [
-            f"After SIGKILL at most the {CONCURRENCY} requests under way are asked again: their answers never came. "
-            "After SIGTERM, and Ctrl-C, what is under way is waited for, some seconds.",
-            "The answers by rules and the round trip are there to be counted: their yield says nothing about a model.",
+            f"After SIGKILL at most the {CONCURRENCY} requests under way are asked again; after SIGTERM, and Ctrl-C, "
+            "they are waited for, some seconds. The answers by rules are there to be counted: their yield says nothing "
+            "about a model.",
         ],
     }  # fmt: skip
     others = [one for one in topic["results"] if one.get("heading") != heading]

@@ -275,9 +275,8 @@ def write(options: argparse.Namespace, rows: list[list[str]]) -> None:
             "text": [
                 f"{options.rows:,} pairs of captions in lower-case letters, from Parquet (OpusFilter: two text files) "
                 f"to the pairs with a ratio of words of at most {RATIO} and an overlap of trigrams of at most "
-                f"{OVERLAP}, by one worker of each, in turn. Ray Data, datatrove and OpusFilter run the same Python "
-                "function; DuckDB does it in SQL, with sets of trigrams in place of multisets. Processor time, that of "
-                "the start included: the machine had other work."
+                f"{OVERLAP}, by one worker, in turn. Ray Data, datatrove and OpusFilter run the same Python function, "
+                "DuckDB SQL with sets of trigrams. Processor time includes the start."
             ],
             "command": [
                 f"python benchmarks/peer_pipelines.py --rounds {options.rounds} --tools Paraloom DuckDB datatrove "
@@ -289,8 +288,8 @@ def write(options: argparse.Namespace, rows: list[list[str]]) -> None:
             "align": "lrrrr",
             "rows": rows,
             "notes": [
-                "Paraloom also writes all pairs, their scores and the rejected pairs with reasons and digests, and "
-                "resumes; of the others, datatrove resumes by task. OpusFilter writes the texts alone."
+                "Paraloom also writes all pairs, their scores and the rejected pairs with reasons, and resumes, as "
+                "datatrove does by task. OpusFilter writes the texts alone."
             ],
         },
     )

@@ -305,12 +305,10 @@ def main() -> None:
 DESCRIPTION: dict[str, Any] = {
     "heading": "Personal data",
     "text": [
-        "Items that the group `personal` counts in {lines} lines of real text (forum posts, questions, headlines, "
-        "tweets, news, books; software documentation in French and Spanish), beside the patterns that one writes at "
-        "first; how many of up to 25 items of each kind, drawn at random and read without knowing the method, are what "
-        "the kind says; and how many of 200 planted items of each kind are noticed, also by two peers with their "
-        "defaults. The rules were chosen on other lines. Telephone numbers of the planted set are American, British, "
-        "German and French, IP addresses public, a quarter of them of version 6."
+        "Items that the group `personal` counts in {lines} lines of real text, beside the patterns that one writes at "
+        "first; how many of up to 25 of each kind, read without knowing the method, are what the kind says; and how "
+        "many of 200 planted items are noticed, also by two peers with their defaults. The rules were chosen on other "
+        "lines."
     ],
     "command": [
         "PARALOOM_DATA=/path/to/corpora python benchmarks/personal_data.py "

@@ -112,11 +112,10 @@ def main() -> None:
             {
                 "heading": "The same by an endpoint",
                 "text": [
-                    f"The same {PAIRS / 1e6:.0f} million pairs, back-translated by an endpoint that answers after "
-                    f"{options.latency:g} s, {CONCURRENCY} requests at a time, for {PRICES[0]} and {PRICES[1]} a "
-                    "million tokens of prompts and answers: the server of the benchmark, which answers with the "
-                    "translations of Tatoeba and reckons four characters to a token. The prices are made up; yours go "
-                    "into the stage. The time is that of the requests alone, all of which take as long."
+                    f"The same pairs by an endpoint that answers after {options.latency:g} s, {CONCURRENCY} requests "
+                    f"at a time, for {PRICES[0]} and {PRICES[1]} a million tokens of prompts and answers: a server "
+                    "that answers with Tatoeba's translations and reckons four characters to a token. The prices are "
+                    "made up; the time is that of the requests alone."
                 ],
                 "command": [f"python benchmarks/plan_by_endpoint.py --latency {options.latency:g} --write"],
                 "machine": "cores",

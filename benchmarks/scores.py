@@ -207,10 +207,9 @@ def _row(what: str, library: str, rounds: list[tuple[float, float]]) -> list[str
 DESCRIPTION: dict[str, Any] = {
     "heading": "Speed",
     "text": [
-        "Processor time of a score beside that of the library that defines it, in microseconds for a pair: 58,000 "
-        "pairs of captions of one picture, from Arrow text to Arrow columns, and 5,000 of them by the library, from "
-        "Python strings to lists of numbers, in turn, in one process. Median and range of five rounds; the ratio is "
-        "that within a round."
+        "Microseconds of a processor for a pair, beside the library that defines a score: 58,000 pairs of captions, "
+        "from Arrow text to Arrow columns, and 5,000 of them by the library, from Python strings to numbers, in turn, "
+        "in one process. Median and range of five rounds; the ratio is that within a round."
     ],
     "command": ["PARALOOM_DATA=/path/to/corpora python benchmarks/scores.py --write"],
     "machine": "cores",

@@ -85,10 +85,9 @@ def write_page(rows: list[list[str]], sentences: int, counts: list[int]) -> None
         "heading": HEADING,
         "text": [
             f"{sentences:,} sentences in random order, both sides of MRPC's training pairs ({counts[0]:,} the same by "
-            f"the judgment of people, {counts[2]:,} different, though chosen for being alike) and of {counts[1]:,} "
-            "duplicate questions of Quora, through `drop_duplicates` by letters (MinHash) and, with an encoder, by "
-            "meaning. A pair is found if at most one of its sentences is left. *Elsewhere*: dropped, and no partner in "
-            "a pair is left."
+            f"people's judgment, {counts[2]:,} different, though alike) and of {counts[1]:,} duplicate questions of "
+            "Quora, through `drop_duplicates` by letters (MinHash) or, with an encoder, by meaning. A pair is found if "
+            "a side is dropped. *Elsewhere*: dropped, no partner of it is left."
         ],
         "command": ["python benchmarks/semantic_duplicates.py --write"],
         "commit": commit.stdout.strip(), "date": time.strftime("%Y-%m-%d"), "version": "0.2", "machine": "cores",
@@ -96,8 +95,8 @@ def write_page(rows: list[list[str]], sentences: int, counts: list[int]) -> None
         "align": "lrrrrrr",
         "rows": rows,
         "notes": [
-            "At about as many of the different pairs, meaning finds more of those that are the same. No threshold is "
-            "free of errors: look at what is dropped."
+            "At as many of the different pairs, meaning finds more of the same. No threshold is free of errors: look "
+            "at what is dropped."
         ],
     }  # fmt: skip
     topic["results"] = [one for one in topic["results"] if one.get("heading") != HEADING] + [result]

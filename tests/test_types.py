@@ -44,7 +44,7 @@ def test_misspelt_keyword_is_an_error(tmp_path: Path) -> None:
     [
         (AlignFilesSettings, AlignFilesConfig, set()),
         (FilterSettings, stages.Filter, {"name", "input", "where", "resources"}),
-        (ReadingOptions, stages.ReadPairs, {"name", "source", "bad_rows", "compressed"}),
+        (ReadingOptions, stages.ReadPairs, {"name", "source", "bad_rows"}),
         (ExtractSettings, ExtractConfig, set()),
         (LexiconSettings, stages.ExtractLexicon, {"name", "pairs", "resources"}),
         (LanguageModelSettings, stages.TrainLanguageModel, {"name", "corpora", "columns", "units", "resources"}),

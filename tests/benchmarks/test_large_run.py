@@ -42,5 +42,5 @@ def test_notes_stay_when_the_table_is_written_again(
     assert {key: after[key] for key in written} == written
     assert after["earlier"] == ["0b107130 2026-11-28"]
     assert after["columns"] == ["", "1,000 pairs", "10,000 pairs", "100,000 pairs"]
-    assert after["rows"][0] == ["made and written: processor, s; memory, MiB", "1.0; 1", "10.0; 1", "100.0; 1"]
+    assert after["rows"][0] == ["made and written", "1.0; 1", "10.0; 1", "100.0; 1"]
     assert "100,000 would take 500 s of a processor" in capsys.readouterr().out

@@ -134,9 +134,8 @@ def run_stages(
     from paraloom.api.rejected import report_rejected
     from paraloom.pipeline.runner import run_pipeline
 
-    if engine == "local" and on_error == "stop":
-        stages = in_one_pass(stages)
-    definition = _defined(OF_COMMAND, stages, seed)
+    passes = in_one_pass(stages) if engine == "local" and on_error == "stop" else stages
+    definition = replace(_defined(OF_COMMAND, passes, seed), compressed=passes is stages)
     with tempfile.TemporaryDirectory() as scratch:
         work = Path(scratch) / "run" if output == "-" else Path(output.rstrip("/") + WORK)
         check_output(output, _inputs(definition.steps))
@@ -223,7 +222,7 @@ def in_one_pass(stages: Sequence[Stage]) -> Sequence[Stage]:
     match stages:
         case [ReadScoredPairs(bad_rows="stop", where="") as reading, Filter() as filtering]:
             if replace(filtering, name="", input=None, where="") == Filter(name=""):
-                return [replace(reading, name=filtering.name, where=filtering.where, compressed=False)]
+                return [replace(reading, name=filtering.name, where=filtering.where)]
     return stages
 
 

@@ -95,9 +95,7 @@ class Stage(Config):
         """
         left_out = {"name", "resources", "check_languages", *self.inputs, *self.in_memory}
         left_out |= {
-            f.name
-            for f in fields(self)
-            if f.name in (*self.optional_fields, "compressed") and getattr(self, f.name) == f.default
+            f.name for f in fields(self) if f.name in self.optional_fields and getattr(self, f.name) == f.default
         }
         values = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in left_out}
         return {name: value for name, value in values.items() if not _paths(value)}
@@ -151,12 +149,9 @@ class Source(Stage):
 
     Args:
         shard_rows: Rows in a shard, rejected ones included.
-        compressed: Compress shards. Without, they take a third of the time to write and read, and twice the space: for
-            those that are soon deleted.
     """
 
     shard_rows: int = 5000
-    compressed: bool = True
 
     def batches(self, context: StageContext) -> Iterator[pa.RecordBatch]:
         """All rows in order, every batch with the same columns.

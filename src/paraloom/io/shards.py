@@ -6,22 +6,29 @@ import base64
 import binascii
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from paraloom.core.errors import DataError, nearest
+from paraloom.core.lazy import late
 from paraloom.io.atomic import atomic_write
+
+binary_length = late("pyarrow.compute:binary_length")
 
 WARNINGS = b"paraloom.warnings"
 """Key in the metadata of a .parquet file under which warnings about all of its rows are kept, as JSON."""
 
 _DISTINCT = frozenset(["pair_id", "src", "tgt", "text", "pivot"])  # Columns whose values are seldom equal
 ROW_GROUP_ROWS = 5000  # Rows of a row group; fixed, because the bytes of a file depend on it
+_GROUP_BYTES = 1 << 24  # A row group ends once its texts have as many bytes
+_FEW_ROWS = 1024  # A batch has as many, however long, because seeds of stages depend on it
 
 
 def write_shard(
@@ -36,11 +43,27 @@ def write_shard(
     elif isinstance(batches, pa.RecordBatch):
         batches = [batches]
     rows = 0
-    with atomic_write(path) as temporary, shard_writer(temporary, schema) as writer:
-        for table in rebatch(batches, schema, group_rows):
-            writer.write_table(table, row_group_size=group_rows)
-            rows += table.num_rows
+    with appending(path, schema, group_rows) as append:
+        for batch in batches:
+            append(batch)
+            rows += batch.num_rows
     return rows
+
+
+@contextmanager
+def appending(
+    path: str | Path, schema: pa.Schema, group_rows: int = ROW_GROUP_ROWS, *, compressed: bool = True
+) -> Iterator[Callable[[pa.RecordBatch], None]]:
+    """Like `write_shard`, for rows that are pushed rather than pulled."""
+    groups = RowGroups(schema, group_rows, _GROUP_BYTES)
+    with atomic_write(path) as temporary, shard_writer(temporary, schema, compressed=compressed) as writer:
+
+        def write(tables: Iterable[pa.Table]) -> None:
+            for table in tables:
+                writer.write_table(table, row_group_size=group_rows)
+
+        yield lambda batch: write(groups.add(batch))
+        write(groups.rest())
 
 
 def join_shards(parts: Sequence[Path], target: Path) -> int:
@@ -63,7 +86,12 @@ def shard_writer(path: Path, schema: pa.Schema, *, compressed: bool = True) -> I
     with (
         path.open("wb") as stream,
         pq.ParquetWriter(
-            stream, schema, compression=compression, use_dictionary=repeated, write_page_checksum=True
+            stream,
+            schema,
+            compression=compression,
+            use_dictionary=repeated,
+            write_statistics=compressed,
+            write_page_checksum=True,
         ) as writer,
     ):
         yield writer
@@ -73,21 +101,64 @@ def _is_distinct(kind: pa.DataType) -> bool:
     return bool(pa.types.is_floating(kind) or pa.types.is_nested(kind))
 
 
-def rebatch(batches: Iterable[pa.RecordBatch], schema: pa.Schema, rows: int) -> Iterator[pa.Table]:
-    pending: list[pa.RecordBatch] = []
-    count = 0
-    for batch in batches:
-        batch = _conform(batch, schema)
+class RowGroups:
+    """Cuts rows into tables of so many rows, or that end once their texts have so many bytes (0: any number).
+
+    Where it cuts depends on the rows alone, not on the sizes of the batches.
+    """
+
+    def __init__(self, schema: pa.Schema, rows: int, text_bytes: int = 0) -> None:
+        self.schema = schema
+        self.rows = rows
+        self.text_bytes = text_bytes
+        self._pending: list[pa.RecordBatch] = []
+        self._missing = rows
+        self._bytes = 0  # of what is pending, all columns
+
+    def add(self, batch: pa.RecordBatch) -> Iterator[pa.Table]:
+        """Add rows; the tables that are complete."""
+        batch = _conform(batch, self.schema)
         while batch.num_rows:
-            part = batch.slice(0, rows - count)
-            pending.append(part)
-            count += part.num_rows
+            part = batch.slice(0, self._missing)
+            self._bytes += part.nbytes
+            rows = self._rows_to_end(part) if 0 < self.text_bytes <= self._bytes else 0
+            part = part.slice(0, rows or None)
+            self._pending.append(part)
+            self._missing -= part.num_rows
             batch = batch.slice(part.num_rows)
-            if count == rows:
-                yield pa.Table.from_batches(pending, schema).combine_chunks()
-                pending, count = [], 0
-    if pending:
-        yield pa.Table.from_batches(pending, schema).combine_chunks()
+            if rows or not self._missing:
+                yield from self.rest()
+
+    def rest(self) -> Iterator[pa.Table]:
+        """The rows that are left, if any."""
+        pending, self._pending, self._missing, self._bytes = self._pending, [], self.rows, 0
+        if pending:
+            table = pa.Table.from_batches(pending, self.schema).combine_chunks()
+            del pending
+            yield table
+
+    def _rows_to_end(self, part: pa.RecordBatch) -> int:
+        """The rows of a part with which the texts of a table are complete; 0 if all are too few."""
+        ends = np.cumsum(np.concatenate([_text_lengths(one) for one in (*self._pending, part)]))
+        full = int(np.searchsorted(ends, self.text_bytes))
+        return full + 1 - (self.rows - self._missing) if full < len(ends) else 0
+
+
+def _text_lengths(batch: pa.RecordBatch) -> npt.NDArray[np.int64]:
+    """Bytes of the texts of each row."""
+    lengths = np.zeros(batch.num_rows, np.int64)
+    for column in batch.columns:
+        if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+            lengths += np.asarray(binary_length(column).fill_null(0))
+    return lengths
+
+
+def rebatch(batches: Iterable[pa.RecordBatch], schema: pa.Schema, rows: int) -> Iterator[pa.Table]:
+    """The same rows in tables of so many."""
+    groups = RowGroups(schema, rows)
+    for batch in batches:
+        yield from groups.add(batch)
+    yield from groups.rest()
 
 
 def read_shard(path: str | Path, columns: Sequence[str] | None = None) -> pa.Table:
@@ -100,13 +171,14 @@ def read_shard(path: str | Path, columns: Sequence[str] | None = None) -> pa.Tab
 def read_batches(
     path: str | Path,
     columns: Sequence[str] | None = None,
-    batch_rows: int = 1024,
+    batch_rows: int = _FEW_ROWS,
     row_groups: Sequence[int] | None = None,
 ) -> Iterator[pa.RecordBatch]:
-    """Read a shard, or some row groups of it, in batches, never the whole file."""
+    """Read a shard, or some row groups of it, in batches, never the whole file; large ones are bounded in bytes."""
     with open_shard(path) as file:
         names = _checked_columns(columns, file, path)
         groups = range(file.metadata.num_row_groups) if row_groups is None else row_groups
+        batch_rows = min(batch_rows, max(_FEW_ROWS, _rows_of_bytes(file)))
         batches = file.iter_batches(batch_rows, row_groups=groups, columns=names, use_threads=False)
         rows = 0
         while True:
@@ -117,6 +189,13 @@ def read_batches(
                     return _check_rows(rows, file, groups)
             rows += batch.num_rows
             yield batch
+
+
+def _rows_of_bytes(file: pq.ParquetFile) -> int:
+    """Rows of a file that have about as many bytes as a row group may have."""
+    groups = [file.metadata.row_group(number) for number in range(file.metadata.num_row_groups)]
+    size = sum(group.total_byte_size for group in groups)
+    return _GROUP_BYTES * file.metadata.num_rows // max(1, size)
 
 
 def read_rows(path: str | Path, columns: Sequence[str] | None = None) -> Iterator[dict[str, Any]]:

@@ -35,12 +35,16 @@ OF_COMMAND = "verb"  # Name of the pipeline of a command that is not `run`
 
 @dataclass(frozen=True)
 class Definition:
-    """Steps in the order they run; a step refers only to earlier ones."""
+    """Steps in the order they run; a step refers only to earlier ones.
+
+    Shards that are soon deleted are not compressed: a third of the time, and twice the space.
+    """
 
     name: str
     seed: int
     steps: tuple[Step, ...]
     text: str = ""
+    compressed: bool = True
 
     def until(self, name: str | None) -> tuple[Step, ...]:
         """The steps up to and including `name`, all for None."""

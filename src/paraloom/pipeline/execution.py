@@ -134,11 +134,11 @@ Closed: TypeAlias = tuple[dict[str, Any], int]
 SHARDS_INLINE = 2  # So many shards, or fewer, are mapped in this process: before a worker has started, they are done
 
 
-def read(source: Source, state: State, seeds: Seeds) -> Closed:
+def read(source: Source, state: State, seeds: Seeds, *, compressed: bool = True) -> Closed:
     shards = ShardRecords(state, source.output_schema, source.output_schema)
     context = StageContext(derive_seed(*seeds), state.inputs)
     with progress(state.label) as advance:
-        for record, new in read_source(source, context, state, advance):
+        for record, new in read_source(source, context, state, advance, compressed):
             shards.enter(record, new=new)
     if not shards.records:
         raise DataError("no rows to read", file=next(iter(source.files()), None), remedy="Name files with rows.")
@@ -254,7 +254,7 @@ def _survey(mapping: Map, corpus: Corpus, state: State, seeds: Seeds) -> Json:
 
 
 def read_source(
-    source: Source, context: StageContext, state: State, advance: Advance
+    source: Source, context: StageContext, state: State, advance: Advance, compressed: bool
 ) -> Iterator[tuple[ShardRecord, bool]]:
     """The record of each shard in order, and whether it was written now."""
     for number, pieces in groupby(_cut(source.batches(context), source.shard_rows), key=lambda piece: piece[0]):
@@ -263,16 +263,18 @@ def read_source(
         record = state.shard(name, key)
         batches = _counted((batch for _, batch in pieces), advance)
         if record is None:
-            yield _write(name, key, batches, source, state), True
+            yield _write(name, key, batches, source, state, compressed), True
         else:
             for _ in batches:
                 pass
             yield record, False
 
 
-def _write(name: str, key: str, batches: Iterator[pa.RecordBatch], source: Source, state: State) -> ShardRecord:
+def _write(
+    name: str, key: str, batches: Iterator[pa.RecordBatch], source: Source, state: State, compressed: bool
+) -> ShardRecord:
     started, read = time.monotonic(), 0
-    with ShardWriter(state.folder, name, compressed=source.compressed) as writer:
+    with ShardWriter(state.folder, name, compressed=compressed) as writer:
         for batch in batches:
             require(batch.schema, SCHEMAS[source.output_schema])
             writer.write_split(batch)

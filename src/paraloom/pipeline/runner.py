@@ -162,7 +162,7 @@ class _Run:
         seeds = (self.pipeline.seed, step.name)
         match detached(step):
             case Source() as source:
-                return execute.read(source, state, seeds)
+                return execute.read(source, state, seeds, compressed=self.pipeline.compressed)
             case Map() as mapping:
                 elsewhere = self._elsewhere(step, state)
                 return execute.map_shards(mapping, state, seeds, self.engine, self.on_error, elsewhere)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 from typing import Literal, TypeAlias
@@ -13,8 +13,7 @@ import pyarrow.compute as pc
 
 from paraloom.core.digests import digest, file_digest
 from paraloom.core.errors import RunError
-from paraloom.io.atomic import atomic_write
-from paraloom.io.shards import ROW_GROUP_ROWS, rebatch, shard_writer
+from paraloom.io.shards import ROW_GROUP_ROWS, appending
 
 SplitName: TypeAlias = Literal["kept", "rejected", "failed"]
 
@@ -46,7 +45,9 @@ class ShardWriter:
             path = self.folder / f"{FOLDERS[split_name]}{self.name}"
             if split_name == "kept":
                 self.columns = digest(batch.schema.serialize().to_pybytes().hex())
-            self._writers[split_name] = self._stack.enter_context(_appending(path, batch.schema, self.compressed))
+            group_rows = ROW_GROUP_ROWS if self.compressed else 10 * ROW_GROUP_ROWS
+            opened = appending(path, batch.schema, group_rows, compressed=self.compressed)
+            self._writers[split_name] = self._stack.enter_context(opened)
         self._writers[split_name](batch)
         self.rows[split_name] += batch.num_rows
 
@@ -92,29 +93,3 @@ def split(batch: pa.RecordBatch) -> tuple[pa.RecordBatch, pa.RecordBatch | None]
     if keep.true_count == batch.num_rows:
         return batch.drop_columns(["keep", "reason"]), None
     return batch.filter(keep).drop_columns(["keep", "reason"]), batch.filter(pc.invert(keep)).drop_columns(["keep"])
-
-
-@contextmanager
-def _appending(path: Path, schema: pa.Schema, compressed: bool) -> Iterator[Callable[[pa.RecordBatch], None]]:
-    """Like `io.write_shard`, for rows that are pushed rather than pulled."""
-    held: list[pa.RecordBatch] = []
-    count = 0
-    group_rows = ROW_GROUP_ROWS if compressed else 10 * ROW_GROUP_ROWS
-
-    with atomic_write(path) as temporary, shard_writer(temporary, schema, compressed=compressed) as writer:
-
-        def append(batch: pa.RecordBatch) -> None:
-            nonlocal held, count
-            held.append(batch)
-            count += batch.num_rows
-            if count >= group_rows:
-                *full, last = rebatch(held, schema, group_rows)
-                whole = last.num_rows == group_rows
-                for table in [*full, last] if whole else full:
-                    writer.write_table(table, row_group_size=group_rows)
-                held = [] if whole else last.to_batches()
-                count = 0 if whole else last.num_rows
-
-        yield append
-        for table in rebatch(held, schema, group_rows):
-            writer.write_table(table, row_group_size=group_rows)
