@@ -25,6 +25,8 @@ from paraloom.text.tokens import TokenLists
 
 # Beads that a lexicon is learned from, at most.
 _MAX_LEXICON_BEADS = 20_000
+# Beads that are lists of numbers at a time.
+_BEADS = 10_000
 
 
 class SentenceAligner(LearnedState):
@@ -73,8 +75,9 @@ def align_pair(pair: TextPair, config: AlignerConfig | None = None, lexicons: Se
     """Align a pair of texts that may have several translations on each side; otherwise as `align`."""
     config = _checked(config)
     text = TextWindows(pair, config, lexicons)
-    aligner, alignments = _fit([text], config, lexicons)
-    return to_beads(text.align(aligner, alignments[0], config.order))
+    parts = text.sample()
+    aligner, alignments = _fit(parts, config, lexicons)
+    return to_beads(text.align(aligner, alignments[0] if parts == [text] else None, config.order))
 
 
 def fit_aligner(
@@ -88,13 +91,18 @@ def fit_aligner(
             "some of the texts have more translations than others", remedy="Translate all texts, or none of them."
         )
     config = _checked(config)
-    return _fit([TextWindows(pair, config, lexicons) for pair in pairs], config, lexicons)[0]
+    parts = [part for pair in pairs for part in TextWindows(pair, config, lexicons).sample()]
+    return _fit(parts, config, lexicons)[0]
 
 
 def to_beads(alignment: AnyAlignment) -> list[Bead]:
     """The beads of an alignment as lists of sentence indices."""
-    rows = zip(alignment.beads.tolist(), alignment.gains.tolist(), strict=True)
-    return [Bead(tuple(range(i, i + a)), tuple(range(j, j + b)), gain) for (i, a, j, b), gain in rows]
+    result = []
+    for start in range(0, len(alignment.beads), _BEADS):
+        beads, gains = (values[start : start + _BEADS].tolist() for values in (alignment.beads, alignment.gains))
+        rows = zip(beads, gains, strict=True)
+        result += [Bead(tuple(range(i, i + a)), tuple(range(j, j + b)), gain) for (i, a, j, b), gain in rows]
+    return result
 
 
 def _fit(
