@@ -191,7 +191,6 @@ CANDIDATES: dict[str, tuple[float, ...]] = {
     "table_beads": (10.0, 300.0),
     "max_ratio": (1.0, 1000.0),
     "gap_extension": (0.04, 0.2),
-    "gap_switch": (0.002,),
     "break_weight": (0.0, 2.0, 4.0),
     "wordless_cost": (0.0, 1.5, 6.0),
     "embedding_weight": (0.0, 0.25, 1.0),

@@ -35,8 +35,6 @@ class PriorModel:
     # Prior of a sentence without a counterpart after another one: captions, footnotes and passages that were left out
     # come in runs.
     gap_extension: float = 0.08
-    # Prior of a sentence without a counterpart after one of the other side.
-    gap_switch: float = 0.08
 
     def check(self) -> None:
         """Raise ConfigError for a field that is out of range."""
@@ -53,8 +51,8 @@ class PriorModel:
         learned = (counts + self.table_beads * table) / (counts.sum() + self.table_beads)
         with np.errstate(divide="ignore"):
             priors = np.log(np.minimum(learned, self.max_ratio * table))
-        extension, switch = (float(np.log(max(value, 1e-9))) for value in (self.gap_extension, self.gap_switch))
-        return LogPriors(np.where(np.isfinite(priors), priors, IMPOSSIBLE), (extension, extension), (switch, switch))
+        extension = float(np.log(max(self.gap_extension, 1e-9)))
+        return LogPriors(np.where(np.isfinite(priors), priors, IMPOSSIBLE), (extension, extension))
 
     def _expected(self, a: int, b: int) -> float:
         if (a, b) in _TABLE:

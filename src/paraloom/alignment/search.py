@@ -52,7 +52,6 @@ class LogPriors(NamedTuple):
 
     kinds: Floats
     gap_extensions: tuple[float, float]
-    gap_switches: tuple[float, float] | None = None
 
 
 class Alignment(NamedTuple):
@@ -88,19 +87,18 @@ def _search(
     evidence: Sequence[Evidence], priors: LogPriors, band: Band, breaks: tuple[Floats, Floats]
 ) -> tuple[Alignment, int]:
     max_size = len(priors.kinds) - 1
-    best = np.full((3, max_size + 1, band.width), kernels.IMPOSSIBLE)
+    best = np.full((2, max_size + 1, band.width), kernels.IMPOSSIBLE)
     best[0, 0, 0] = 0.0
-    boundaries = 3, band.sources + 1, band.width
+    boundaries = 2, band.sources + 1, band.width
     reached = kernels.Reached(best, np.zeros(boundaries, np.uint16), np.zeros(boundaries, np.float32))
     for first in range(0, band.sources + 1, _ROWS):
         rows = min(_ROWS, band.sources + 1 - first)
         scores = np.zeros((rows, max_size, max_size, band.width), np.float32)
         for scorer in evidence:
             scorer.add(first, rows, band, scores)
-        gaps = priors.gap_extensions, priors.gap_switches or priors.gap_extensions
-        kernels.advance(first, scores, priors.kinds, *gaps, breaks, band.lows, band.targets, reached)
+        kernels.advance(first, scores, priors.kinds, priors.gap_extensions, breaks, band.lows, band.targets, reached)
     ends = best[:, band.sources % (max_size + 1), band.targets - int(band.lows[-1])]
-    state = int(ends.argmax())
+    state = int(ends[1] > ends[0])
     beads, added, margin = kernels.trace(reached, state, band.lows, band.targets)
     return Alignment(beads, added), margin
 

@@ -74,7 +74,6 @@ def advance(
     scores: Float32s,
     priors: Floats,
     gap_extensions: tuple[float, float],
-    gap_switches: tuple[float, float],
     breaks: tuple[Floats, Floats],
     lows: Ints,
     targets: int,
@@ -90,24 +89,21 @@ def advance(
         row = first + r
         here = row % ring
         for w in range(width):
-            state = 0
-            for other in (1, 2):
-                if best[other, here, w] > best[state, here, w]:
-                    state = other
+            state = 1 if best[1, here, w] > best[0, here, w] else 0
             value = best[state, here, w]
             j = lows[row] + w
             if value <= IMPOSSIBLE or j > targets:
                 continue
             loss = abs(breaks[0][row] - breaks[1][j])
             if j < targets and w + 1 < width:
-                gap = priors[0, 1] - loss, gap_switches[1] - loss, gap_extensions[1] - loss
-                _reach_gap(gap, 2, here, w, here, w + 1, row, 1, reached)
+                gap = priors[0, 1] - loss, gap_extensions[1] - loss
+                _reach_gap(gap, here, w, here, w + 1, row, 1, reached)
             if row == sources:
                 continue
             down = j - lows[row + 1]
             if 0 <= down < width:
-                gap = priors[1, 0] - loss, gap_extensions[0] - loss, gap_switches[0] - loss
-                _reach_gap(gap, 1, here, w, (row + 1) % ring, down, row + 1, CODE_BASE, reached)
+                gap = priors[1, 0] - loss, gap_extensions[0] - loss
+                _reach_gap(gap, here, w, (row + 1) % ring, down, row + 1, CODE_BASE, reached)
             for a in range(max_size):
                 if row + a + 1 > sources:
                     break
@@ -127,21 +123,14 @@ def advance(
 
 @kernel(inline="always")
 def _reach_gap(
-    gap: tuple[float, float, float],
-    after: int,
-    here: int,
-    w: int,
-    line: int,
-    column: int,
-    row: int,
-    code: int,
-    reached: Reached,
+    gap: tuple[float, float], here: int, w: int, line: int, column: int, row: int, code: int, reached: Reached
 ) -> None:
-    """Leave one sentence unaligned, by the gain from each state."""
+    """Leave one sentence unaligned, by the gain from either state."""
     best = reached.best
-    for state in range(3):
-        if best[state, here, w] > IMPOSSIBLE:
-            _reach(best[state, here, w], gap[state], after, line, column, row, code + state * FROM_GAP, reached)
+    if best[0, here, w] > IMPOSSIBLE:
+        _reach(best[0, here, w], gap[0], 1, line, column, row, code, reached)
+    if best[1, here, w] > IMPOSSIBLE:
+        _reach(best[1, here, w], gap[1], 1, line, column, row, code + FROM_GAP, reached)
 
 
 @kernel(inline="always")
