@@ -12,7 +12,7 @@ from paraloom.text.tokens import TokenLists
 
 # Sentences of a side that have a rare word, at most.
 _MAX_FREQUENCY = 3
-# Words that are collected before rare ones are looked for once more, as a share of those before.
+# Words that are collected before rare ones are looked for again, as a share of those before.
 _GROWTH = 0.1
 
 

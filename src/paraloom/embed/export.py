@@ -44,12 +44,12 @@ def exported_card(card: str, *, note: str = "", trust: bool = False) -> str:
     return f"---\n{front}{_FRONT}---\n\n" + "\n\n".join(filter(None, (title, note, call, rest.strip()))) + "\n"
 
 
-def derived_card(made: str, card: str) -> str:
-    """The card of an encoder made from another one, with the licenses and the text of that one's `card`."""
-    front, body = _split(card, f"{_OURS}|{_FIGURES}")
+def derived_card(card: str, origin: str) -> str:
+    """The card of an encoder made from another one, with the licenses and the text of the card of that."""
+    front, body = _split(origin, f"{_OURS}|{_FIGURES}")
     demoted = re.sub("^#", "##", body.strip(), flags=re.MULTILINE)
-    origin = f"\n## Made from\n\nThe sources and figures of that encoder:\n\n{demoted}\n" if demoted else ""
-    return f"---\n{front}{made[4:]}{origin}"
+    sources = f"\n## Made from\n\nThe sources and figures of that encoder:\n\n{demoted}\n" if demoted else ""
+    return f"---\n{front}{card[4:]}{sources}"
 
 
 def _split(card: str, dropped: str = _OURS) -> tuple[str, str]:
