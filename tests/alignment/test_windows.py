@@ -69,23 +69,6 @@ def test_windows_give_what_the_whole_gives(
     assert len(agreeing) >= 0.99 * len(whole)
 
 
-def test_a_very_long_text_is_learned_from_some_windows(
-    small_windows: list[tuple[int, int]], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    source, target = toy_texts()
-    whole = align(source, target)
-    small_windows.clear()
-    monkeypatch.setattr(windows_module, "_LEARNED", 2)
-    beads = align(source, target)
-    assert len(small_windows) == 3 * 2 + 5  # two windows in three rounds, then all
-    agreeing = {(bead.source, bead.target) for bead in beads} & {(bead.source, bead.target) for bead in whole}
-    assert len(agreeing) >= 0.97 * len(whole)
-    small_windows.clear()
-    pair = TextPair(source, target)
-    assert fit_aligner([pair]).align(pair) == beads
-    assert len(small_windows) == 3 * 2 + 5
-
-
 def test_every_sentence_is_in_one_bead_of_the_windows(small_windows: list[tuple[int, int]]) -> None:
     source, target = toy_texts()
     pair = TextPair(source, target)

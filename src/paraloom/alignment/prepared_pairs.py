@@ -174,16 +174,12 @@ class PreparedPair:
         directions = {unit: self.directions(unit, state) for unit in config.units}
         evidence: list[Evidence] = [*lengths, *self._evidence(directions, config)]
         breaks = config.break_weight * self.breaks[0], config.break_weight * self.breaks[1]
-        narrow = previous is not None
         if previous is not None:
             path = path_from_beads(previous.beads, sources)
-        elif (path is None or state.learned) and "word" in directions and targets > 2 * config.band_radius:
+        elif path is None and "word" in directions and targets > 2 * config.band_radius:
             forward, backward = directions["word"]
             columns, rows, weights = backward.anchors()
-            anchored = path_from_anchors([forward.anchors(), (rows, columns, weights)], sources, targets)
-            # A window whose path was known has a better one by the lexicon that was learned.
-            narrow = path is not None and anchored is not None
-            path = path if anchored is None else anchored
+            path = path_from_anchors([forward.anchors(), (rows, columns, weights)], sources, targets)
         gaps = long_gaps(path, 4 * config.band_radius) if path is not None else ()
         if len(gaps):
             return self._align_without(np.asarray(gaps), state, previous)
@@ -191,6 +187,7 @@ class PreparedPair:
             path = path_from_lengths(*self.characters)
 
         def make_band(radius: int) -> Band:
+            narrow = previous is not None
             return band_along(path, targets, radius // 2 if narrow else radius, 2 if narrow else 8)
 
         best = best_alignment(evidence, state.priors, sources, targets, make_band, config.band_radius, breaks)

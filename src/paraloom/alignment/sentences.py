@@ -75,9 +75,8 @@ def align_pair(pair: TextPair, config: AlignerConfig | None = None, lexicons: Se
     """Align a pair of texts that may have several translations on each side; otherwise as `align`."""
     config = _checked(config)
     text = TextWindows(pair, config, lexicons)
-    parts = text.sample()
-    aligner, alignments = _fit(parts, config, lexicons)
-    return to_beads(text.align(aligner, alignments[0] if parts == [text] else None, config.order))
+    aligner, alignments = _fit([text], config, lexicons)
+    return to_beads(text.align(aligner, alignments[0], config.order))
 
 
 def fit_aligner(
@@ -91,8 +90,7 @@ def fit_aligner(
             "some of the texts have more translations than others", remedy="Translate all texts, or none of them."
         )
     config = _checked(config)
-    parts = [part for pair in pairs for part in TextWindows(pair, config, lexicons).sample()]
-    return _fit(parts, config, lexicons)[0]
+    return _fit([TextWindows(pair, config, lexicons) for pair in pairs], config, lexicons)[0]
 
 
 def to_beads(alignment: AnyAlignment) -> list[Bead]:

@@ -1,13 +1,12 @@
 """Texts that are prepared and aligned window by window, so that the memory they take does not grow with their length.
 
 A window begins where the one before ends, and sees some sentences more than it keeps: it ends between two beads that
-look right, in the middle of what it sees.  Of a very long text the aligner learns from some windows only.
+look right, in the middle of what it sees.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cached_property
 
 import numpy as np
 
@@ -23,8 +22,6 @@ from paraloom.text.tokens import TokenLists
 
 # Source sentences of a window, and those that it sees behind them.
 _WINDOW, _BEHIND = 4000, 200
-# Windows that are learned from, spread evenly over a text with more.
-_LEARNED = 10
 
 MixtureCounts = dict[tuple[str, int], Floats]
 """Expected numbers of words that each source of evidence explains in some beads, by unit and direction."""
@@ -36,18 +33,6 @@ class TextWindows:
     def __init__(self, pair: TextPair, config: AlignerConfig, lexicons: Sequence[LexiconPair]) -> None:
         self.pair, self.config, self.lexicons = pair, config, lexicons
         self.sizes = len(pair.source), len(pair.target)
-
-    def sample(self) -> list[TextWindows]:
-        """What to learn from: the text itself, or some windows of a very long one."""
-        windows = self.sizes[0] // _WINDOW
-        if windows <= _LEARNED or self.config.order != "strict":
-            return [self]
-        parts = []
-        for number in np.linspace(0, windows - 1, _LEARNED).astype(np.int64).tolist():
-            rows = slice(number * _WINDOW, (number + 1) * _WINDOW)
-            columns = slice(int(self._first_path[rows.start]), int(self._first_path[rows.stop]))
-            parts.append(TextWindows(self.pair.part(rows, columns), self.config, self.lexicons))
-        return parts
 
     def align(
         self,
@@ -88,7 +73,7 @@ class TextWindows:
         self, windows: int, state: LearnedState, previous: Alignment | None, counts: MixtureCounts | None
     ) -> Alignment:
         sources, targets = self.sizes
-        path = self._first_path if previous is None else path_from_beads(previous.beads, sources)
+        path = self._first_path() if previous is None else path_from_beads(previous.beads, sources)
         beads, gains = [], []
         i = j = 0
         for number in range(1, windows + 1):
@@ -109,7 +94,6 @@ class TextWindows:
             i, j = i + int(alignment.beads[:kept, 1].sum()), j + int(alignment.beads[:kept, 3].sum())
         return Alignment(np.concatenate(beads), np.concatenate(gains))
 
-    @cached_property
     def _first_path(self) -> Floats:
         """The path through rare words of both texts, or else by lengths."""
         path = None
