@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import yaml
 
 from paraloom.api import export_encoder
 from paraloom.bundled import bundled_path
@@ -57,6 +58,19 @@ def test_a_folder_is_as_small_as_promised_and_keeps_the_most_frequent(tmp_path) 
     for name, part in small.parts.items():
         assert english.parts[name].vocabulary.entries[: len(part.vocabulary)] == part.vocabulary.entries
     assert open_encoder(tmp_path / "small").encode(["A dog sleeps."]).shape == (1, small.dimension)
+
+
+@pytest.mark.parametrize("options", [{"megabytes": 0.4}, {"int8": True}])
+def test_a_smaller_encoder_has_the_licenses_and_sources_of_the_first(options: dict, tmp_path) -> None:
+    export_encoder("english", tmp_path / "small", **options)
+    card, origin = ((folder / "README.md").read_text() for folder in (tmp_path / "small", bundled_path("english")))
+    (_, front, text), (_, origin_front, origin_text) = card.split("---\n", 2), origin.split("---\n", 2)
+    facts, origin_facts = yaml.safe_load(front), yaml.safe_load(origin_front)
+    assert [facts[key] for key in ("license", "language")] == [origin_facts[key] for key in ("license", "language")]
+    assert "measured" not in facts and "model-index" not in facts  # figures of the first one
+    assert facts["library_name"] == "paraloom" and "Signature" in text.partition("## Made from")[0]
+    sources = origin_text[origin_text.index("| text | license |") :].partition("\n\n")[0]
+    assert sources in text.partition("## Made from")[2]
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,8 @@ from paraloom.text.tokens import TokenLists
 
 # Beads that a lexicon is learned from, at most.
 _MAX_LEXICON_BEADS = 20_000
+# Beads that are lists of numbers at a time.
+_BEADS = 10_000
 
 
 class SentenceAligner(LearnedState):
@@ -84,8 +86,12 @@ def fit_aligner(
 
 def to_beads(alignment: AnyAlignment) -> list[Bead]:
     """The beads of an alignment as lists of sentence indices."""
-    rows = zip(alignment.beads.tolist(), alignment.gains.tolist(), strict=True)
-    return [Bead(tuple(range(i, i + a)), tuple(range(j, j + b)), gain) for (i, a, j, b), gain in rows]
+    result = []
+    for start in range(0, len(alignment.beads), _BEADS):
+        beads, gains = (values[start : start + _BEADS].tolist() for values in (alignment.beads, alignment.gains))
+        rows = zip(beads, gains, strict=True)
+        result += [Bead(tuple(range(i, i + a)), tuple(range(j, j + b)), gain) for (i, a, j, b), gain in rows]
+    return result
 
 
 def _fit(

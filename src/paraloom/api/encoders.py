@@ -25,10 +25,10 @@ from paraloom.core.errors import ConfigError, DataError, MissingExtraError, Mode
 from paraloom.core.progress import progress
 from paraloom.core.protocols import EncoderLike
 from paraloom.core.stage import Ref, Stage
-from paraloom.embed.average import quantize
+from paraloom.embed.average import SentenceEncoder, quantize
 from paraloom.embed.distillation import DistillationConfig
 from paraloom.embed.encoder import Encoder, open_encoder
-from paraloom.embed.export import RESTORED, export_sentence_transformer, exported_card
+from paraloom.embed.export import RESTORED, derived_card, export_sentence_transformer, exported_card
 from paraloom.embed.onnx_export import FILE, export_onnx
 from paraloom.embed.product_quantization import product_quantize
 from paraloom.embed.spec import parse_spec
@@ -369,9 +369,8 @@ def export_encoder(
     if megabytes is not None:
         if is_trained_transformer(folder) or is_transformer(folder):
             raise ConfigError("a transformer cannot be made smaller", file=encoder, remedy="Leave 'megabytes' out.")
-        with atomic_folder(output, CONFIG) as partial:
-            save_encoder(product_quantize(load_encoder(folder), megabytes), partial)
-        return f"Encoder.load({str(output)!r})"
+        card = len(_card_of(folder).encode()) / 1e6
+        return _save_derived(product_quantize(load_encoder(folder), megabytes - card), folder, output)
     if is_trained_transformer(folder):
         return _export_transformer(folder, Path(output), onnx=onnx, int8=int8)
     if is_transformer(folder):
@@ -380,9 +379,7 @@ def export_encoder(
         return _export_converted(folder, Path(output), onnx=onnx)
     model = load_encoder(folder)
     if int8:
-        with atomic_folder(output, CONFIG) as partial:
-            save_encoder(quantize(model), partial)
-        return f"Encoder.load({str(output)!r})"
+        return _save_derived(quantize(model), folder, output)
     if onnx:
         export_onnx(model, output)
         return str(Path(output) / FILE)
@@ -394,6 +391,15 @@ def export_encoder(
         "which needs paraloom. Exported without code: transformers, such as english-small, and averages of words alone "
         "or of subwords alone."
     )
+
+
+def _save_derived(encoder: SentenceEncoder, origin: Path, output: str | Path) -> str:
+    """Save what was made of an encoder, with the licenses and sources of its card."""
+    with atomic_folder(output, CONFIG) as partial:
+        save_encoder(encoder, partial)
+        card = partial / CARD
+        card.write_text(derived_card(card.read_text(encoding="utf-8"), _card_of(origin)), encoding="utf-8")
+    return f"Encoder.load({str(output)!r})"
 
 
 def _card_of(folder: Path) -> str:

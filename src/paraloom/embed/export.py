@@ -20,7 +20,7 @@ from paraloom.io.atomic import atomic_folder
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
-_OURS = re.compile(r"(library_name|pipeline_tag|tags):")
+_OURS, _FIGURES = "library_name|pipeline_tag|tags", "measured|model-index"  # Keys of the front matter
 _FRONT = (
     "library_name: sentence-transformers\npipeline_tag: sentence-similarity\ntags:\n- sentence-similarity\n- paraloom\n"
 )
@@ -44,8 +44,16 @@ def exported_card(card: str, *, note: str = "", trust: bool = False) -> str:
     return f"---\n{front}{_FRONT}---\n\n" + "\n\n".join(filter(None, (title, note, call, rest.strip()))) + "\n"
 
 
-def _split(card: str) -> tuple[str, str]:
-    """Front matter without the keys that say which library opens the folder, and the text."""
+def derived_card(card: str, origin: str) -> str:
+    """The card of an encoder made from another one, with the licenses and the text of the card of that."""
+    front, body = _split(origin, f"{_OURS}|{_FIGURES}")
+    demoted = re.sub("^#", "##", body.strip(), flags=re.MULTILINE)
+    sources = f"\n## Made from\n\nThe sources and figures of that encoder:\n\n{demoted}\n" if demoted else ""
+    return f"---\n{front}{card[4:]}{sources}"
+
+
+def _split(card: str, dropped: str = _OURS) -> tuple[str, str]:
+    """Front matter without some keys, by default those that say which library opens the folder, and the text."""
     lines = card.splitlines(keepends=True)
     if not lines or lines[0].strip() != "---":
         return "", card
@@ -53,7 +61,7 @@ def _split(card: str) -> tuple[str, str]:
     kept, skipping = [], False
     for line in lines[1:end]:
         if line[:1].isalpha():
-            skipping = bool(_OURS.match(line))
+            skipping = bool(re.match(f"({dropped}):", line))
         if not skipping:
             kept.append(line)
     return "".join(kept), "".join(lines[end + 1 :])
