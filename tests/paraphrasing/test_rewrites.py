@@ -148,6 +148,12 @@ def test_what_was_repaired_still_writes(text: str, output: str) -> None:
         ("I don't remember when the film began.", "When the film began, I don't remember."),
         ("When Tom arrived, he was tired.", "He was tired when Tom arrived."),
         ("The man acted as if the house was his.", "If the house was his, the man acted as."),
+        ("My evidence is that it is denser because it sank.", "Because it sank, my evidence is that it is denser."),
+        ("My evidence is it is denser because it sank.", "Because it sank, my evidence is it is denser."),
+        # names of buttons, kinds of bikes, and a capital where a word goes
+        ('Press "Repair it" to begin.', 'Press "Fix it" to begin.'),
+        ("He has a speed bike.", "He has a speed bicycle."),
+        ("Please make sure that it works.", "make sure that it works."),
         ("The euro will only exist if the people believe.", "If the people believe, the euro will only exist."),
     ],
 )

@@ -13,6 +13,7 @@ from paraloom.core.errors import ConfigError
 from paraloom.core.protocols import ParaphraseLike, ParaphraserLike
 from paraloom.paraphrasing.control import ControlledVariant
 from paraloom.paraphrasing.edits import CHANGES
+from paraloom.paraphrasing.moves import Move
 from paraloom.paraphrasing.paraphraser import ControlledParaphraser
 from paraloom.paraphrasing.rewrites import rewrites
 from paraloom.paraphrasing.selection import (
@@ -41,7 +42,7 @@ class TemplateCandidates:
     @property
     def signature(self) -> str:
         """That of the paraphraser, and a digest of the options, the rules and the code that applies them."""
-        files = (REWRITES, Path(inspect.getfile(rewrites))) if self.language == "en" else ()
+        files = (REWRITES, *map(Path, map(inspect.getfile, (rewrites, Move)))) if self.language == "en" else ()
         rules = map(path_digest, files)
         return f"{self.paraphraser.signature}|options:{digest([*sorted(map(repr, self.options.items())), *rules])[:8]}"
 

@@ -21,11 +21,14 @@ _TOKEN = re.compile(r"\d+(?:[.,:]\d+)+|\w+(?:['-]\w+)*|[^\w\s]")
 _MARK = re.compile(r"""["()\[\]{}<>$€£%@#]|.*\d.*""")
 _CAPITALIZED = re.compile(r"(?<=[\w,;] )[A-Z][^\W_]*(?=$|[\s.,;:!?)\"])")
 _ODD_FORM = re.compile(
-    r"\b(?!(?:i|you|he|she|it|we|they|that|there|who)')\w+'(?:ll|re|ve|d)\b|\w+'(?:s|re|ve|ll|m|d)(?=\W*$)"
+    r"\b(?!(?:i|you|he|she|it|we|they|that|there|who)')\w+'(?:ll|re|ve|d)\b"
+    r"|\w+'(?:s|re|ve|ll|m|d)(?=\W*$| (?:and|or|but)\b)"
     r"|\ban [b-df-gj-np-tv-z]\w*|(?-i:\ba )(?!one|once|eu|ew)[aeio]\w*",
     re.IGNORECASE,
 )
-"""Another word than a pronoun contracted, or a contraction at the end: "the conductor'll", "where he's"; "an plane"."""
+"""Another word than a pronoun contracted, or a contraction before a pause: "Tom'll", "where he's"; "an plane"."""
+_LABEL = re.compile(r"""["“]([^"“”]{1,40}[^"“”.,;:!?])["”]""")
+"""A quoted name, such as of a button: quotation marks around words without a mark behind them."""
 _QUESTIONS = frozenset(["what", "which", "who", "whom", "whose", "when", "where", "why", "how"])
 _CHOICES = tuple(
     frozenset(words.split())
@@ -50,7 +53,7 @@ _CHOICES = tuple(
     )
 )
 """Words of which one does not stand for another: for some they do, but seldom in the sentences that were read."""
-_ODD_AMOUNT = re.compile(r"\b(?:how|too|so|as|very) a lot\b", re.IGNORECASE)
+_ODD_WORDS = re.compile(r"\b(?:how|too|so|as|very) a lot\b|\ban? (?:\w+ )?begin\b", re.IGNORECASE)
 _ODD_MARK = re.compile(r",(?:\W{0,9}$|\.)")
 """A comma at the end, or before a full stop."""
 _AUXILIARY_FORMS = {
@@ -87,7 +90,7 @@ _CONTRACTIONS = (
     (r"\b(it|he|she|that|there|who|what)'s been\b", r"\1 has been"),
     (r"\b(it|he|she|that|what|who|there|here|where|how|when)'s\b", r"\1 is"),
 )
-_LONGEST_REPEAT, _SHORTEST_STEM, _SHORTEST_LISTED = 3, 3, 4
+_LONGEST_REPEAT, _SHORTEST_STEM, _SHORTEST_LISTED, _LONGEST_LABEL = 3, 3, 4, 4
 _FILLING = _AUXILIARIES | {"a", "an", "the", "not"}
 """Words that come, go and move with others."""
 
@@ -148,13 +151,15 @@ def english_fault(source: str, candidate: str, known: Collection[str] = ()) -> s
     article, pronoun or question word; another kind of person ("a man", "a boy"); "some" for "any" and other words that
     seldom say the same ("a city", "a town"); "is" for "has", and for "does" alone or in its place ("Which are you
     like?"); "can" and other modals that come or go; a particle that is lost ("set up", "set"); a lost capital at the
-    beginning; a comma at the end; "how a lot"; "an plane"; a possessive that comes or goes ("Australia is biggest
-    producer"); odd contractions; and a new word, of four letters or more, that is not a known one, if words are given
-    ("beautifulr").
+    beginning; a comma at the end; a changed quoted name; "how a lot"; "an plane"; a possessive that comes or goes
+    ("Australia is biggest producer"); odd contractions; and a new word, of four letters or more, that is not a known
+    one, if words are given ("beautifulr").
     """
     if _names(source) - set(english_words(candidate)) or _names(candidate) - set(english_words(source)):
         return MARKS
-    if _ODD_AMOUNT.search(candidate) or (source[:1].isupper() and candidate[:1].islower()):
+    if lost_label(source, candidate):
+        return MARKS
+    if _ODD_WORDS.search(candidate) or (source[:1].isupper() and candidate[:1].islower()):
         return FORMS
     if _ODD_MARK.search(candidate) and not _ODD_MARK.search(source):
         return MARKS
@@ -165,6 +170,11 @@ def english_fault(source: str, candidate: str, known: Collection[str] = ()) -> s
         return UNKNOWN
     odd = set(_ODD_FORM.findall(candidate.replace("’", "'"))) - set(_ODD_FORM.findall(source))
     return FORMS if odd else _fault_of_words(english_words(source), english_words(candidate))
+
+
+def lost_label(source: str, candidate: str) -> bool:
+    """True if a text changes a quoted name of up to four words."""
+    return any(label not in candidate for label in _LABEL.findall(source) if len(label.split()) <= _LONGEST_LABEL)
 
 
 def _names(text: str) -> set[str]:

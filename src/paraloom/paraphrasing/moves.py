@@ -61,7 +61,7 @@ _LEADING = re.compile(
     re.IGNORECASE,
 )
 _TRAILING = re.compile(
-    rf"((?!.*\b(?:{_BOUND})\b)(?:{_SUBJECTS}|{_ORDERS})\b{_SIMPLE}{{6,100}}?)"
+    rf"((?!.*\b(?:{_BOUND})\b)(?!{_SIMPLE}* is {_SIMPLE}* is )(?:{_SUBJECTS}|{_ORDERS})\b{_SIMPLE}{{6,100}}?)"
     r"(?<! is)(?<! was)(?<! would)(?<! will)(?<! can)(?<! does)(?<! did),?"
     r"(?<!soon)(?<!long)(?<!just)(?<!right)(?<!shortly)(?<!years)(?<!days)(?<!hours)(?<!minutes)(?<!weeks)(?<!months)"
     r"(?<! for)(?<! in)(?<! of)(?<! to)(?<! about)(?<! on) "

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from paraloom.bundled import REWRITES
 from paraloom.core.errors import DataError
+from paraloom.paraphrasing.edits import lost_label
 from paraloom.paraphrasing.moves import MOVES, OF_NOBODY, PRONOUN, SMALL
 
 _NAME = re.compile(r"(?<=[a-z0-9,] )(?!I\b)[A-Z][\w'-]*")
@@ -78,9 +79,9 @@ def rewrites(text: str, rules: Sequence[Rule] | None = None) -> list[Rewrite]:
 
 
 def _is_odd(text: str, new: str) -> bool:
-    """Whether a word with a capital within a sentence is lost, or an article does not fit."""
+    """Whether a word with a capital within a sentence or a quoted name is lost, or an article does not fit."""
     names, articles = ({*map(str.lower, _NAME.findall(text))}, {*_ARTICLE.findall(new)} - {*_ARTICLE.findall(text)})
-    return bool(articles or names - {*re.findall(r"[\w'-]+", new.lower())})
+    return bool(articles or names - {*re.findall(r"[\w'-]+", new.lower())} or lost_label(text, new))
 
 
 def _is_name(text: str, match: re.Match[str]) -> bool:
@@ -96,7 +97,8 @@ def _rewritten(text: str, rules: Sequence[Rule]) -> Iterator[Rewrite]:
     for pattern, template in rules:
         if (match := pattern.search(text)) and not _is_name(text, match):
             new = _begun(match.expand(template), match.group())
-            yield Rewrite(text[: match.start()] + new + text[match.end() :], pattern.pattern)
+            new = text[: match.start()] + new + text[match.end() :]
+            yield Rewrite(new if match.start() else _begun(new, text), pattern.pattern)
     for name, pattern, comma, clause, conjunction in MOVES:
         if match := pattern.fullmatch(text):
             first, second, end = map(str.strip, match.groups())
