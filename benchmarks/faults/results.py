@@ -20,7 +20,7 @@ PAGE = ROOT / "docs/explanations/faults.md"
 _HEAD = """# Faults
 
 What was attempted against Paraloom, and whether it held: the result was right and no row missing, or there was a plain
-error that left nothing behind. **All of it holds now**; what nothing could tell is said below the table. *Before* is
+error that left nothing behind. **{holds}**; what nothing could tell is said below the table. *Before* is
 the version that reviewers from outside attacked, *now* the one named below; empty cells were not tried. Kills are
 SIGINT, SIGTERM, and SIGKILL to the first process, to a worker and to all, until each run ended. This page is made from
 `faults.json`, which the last command writes:
@@ -95,7 +95,10 @@ def page(data: dict[str, Any]) -> str:
     Args:
         data: What `record` and `take_in` wrote.
     """
-    lines = [_HEAD]
+    after = [row["after"] for rows in data["rows"].values() for row in rows.values() if "after" in row]
+    failed = sum(result["failed"] for result in after)
+    tried = sum(result["tried"] for result in after)
+    lines = [_HEAD.format(holds=f"{failed:,} of {tried:,} trials fail" if failed else "All of it holds now")]
     for column, version in sorted(data["versions"].items(), reverse=True):
         name = {"after": "now"}.get(column, column)
         lines.append(f"- {name}: commit {version['commit']}, {version['date']}, {version['machine']}")

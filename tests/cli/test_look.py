@@ -272,3 +272,5 @@ def test_head_of_long_numbers_and_of_columns_with_one_name(paraloom: Command, tm
     status, out, _ = paraloom("head", "ids.csv", "--json")
     shown = json.loads(out)["shown"]
     assert status == 0 and shown == [{"text": "x", "id": number, "id (3)": 0.5} for number in numbers]
+    (tmp_path / "equal.tsv").write_text("Paris\tParis\nThe dog\tDer Hund\n")
+    assert json.loads(paraloom("head", "equal.tsv", "--json")[1])["rows"] == 2

@@ -441,18 +441,25 @@ def test_a_name_that_two_columns_have_is_said(tmp_path: Path) -> None:
     (tmp_path / "twice.csv").write_text("src,tgt,src\na,b,c\n")
     with pytest.raises(ConfigError, match="2 columns have the name 'src'"):
         list(read_pairs(tmp_path / "twice.csv"))
+    (tmp_path / "twice.csv").write_text("src,tgt,src,source,target\na,b,c,d,e\n")
+    (batch,) = read_pairs(tmp_path / "twice.csv")
+    assert (batch["src"].to_pylist(), batch["tgt"].to_pylist()) == (["d"], ["e"])
 
 
-def test_pairs_from_a_pipe(tmp_path: Path) -> None:
-    pipe = tmp_path / "pipe"
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("pipe", "a\tb\n"), ("pipe.tsv", "a\tb\n"), ("pipe.csv", '"a",b\n'), ("pipe.jsonl", '{"src": "a", "tgt": "b"}\n')],
+)
+def test_pairs_from_a_pipe(name: str, text: str, tmp_path: Path) -> None:
+    pipe = tmp_path / name
     os.mkfifo(pipe)
     with ThreadPoolExecutor() as pool:
-        pool.submit(pipe.write_text, "a\tb\n")
+        pool.submit(pipe.write_text, text)
         (batch,) = read_pairs(pipe)
-    assert batch["tgt"].to_pylist() == ["b"]
+    assert [batch[side].to_pylist() for side in ("src", "tgt")] == [["a"], ["b"]]
 
 
-@pytest.mark.parametrize("name", ["memory.xlf", "memory.xliff.gz"])
+@pytest.mark.parametrize("name", ["memory.xlf", "memory.XLF", "memory.sdlxliff", "memory.xliff.gz"])
 def test_a_converter_of_xliff_is_named(tmp_path: Path, name: str) -> None:
     with pytest.raises(ConfigError, match=f"XLIFF is not read.\n.* tikal -2tmx {name}"):
         list(read_pairs(tmp_path / name))

@@ -214,9 +214,10 @@ def test_gzip_with_several_members(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
 @pytest.mark.parametrize("name", ["pairs.tsv", "pairs.csv", "pairs.jsonl", "pairs.{de,en}"])
-def test_utf16_without_a_mark_is_said(tmp_path: Path, encoding: str, name: str) -> None:
+@pytest.mark.parametrize("text", ["Schöne Grüße\tBest wishes\n", "ru,en\nПривет,Hi\n", "Привет и пока всем, кто\n"])
+def test_utf16_without_a_mark_is_said(tmp_path: Path, encoding: str, name: str, text: str) -> None:
     for side in ("de", "en"):
-        (tmp_path / name.format(**{"de,en": side})).write_bytes("Schöne Grüße\tBest wishes\n".encode(encoding))
+        (tmp_path / name.format(**{"de,en": side})).write_bytes(text.encode(encoding))
     order = encoding.replace("-", "").removeprefix("utf16")
     with pytest.raises(DataError, match=f"expected text, got UTF-16.\nConvert it: iconv -f utf-16{order} -t utf-8"):
         list(read_pairs(tmp_path / name))

@@ -14,7 +14,9 @@ from paraloom.api.paraphrase_sources import as_paraphraser
 from paraloom.core.protocols import ParaphraseLike, Variant
 from paraloom.paraphrasing import candidates, selection
 from paraloom.paraphrasing.candidates import SelectingParaphraser, TemplateCandidates
+from paraloom.paraphrasing.edits import lost_label
 from paraloom.paraphrasing.examples import ParsedPair
+from paraloom.paraphrasing.moves import Move
 from paraloom.paraphrasing.paraphraser import ControlledParaphraser
 from paraloom.paraphrasing.rewrites import rewrites
 from paraloom.paraphrasing.selection import ParaphraseSelector
@@ -40,16 +42,18 @@ def test_options_are_those_of_every_call() -> None:
     assert model.signature != TemplateCandidates(paraphraser()).signature
 
 
+@pytest.mark.parametrize("part", [rewrites, Move, lost_label])
 def test_the_signature_has_the_rules_and_the_code_that_applies_them(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    part: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model = paraphraser()
     model.settings = replace(model.settings, language="en")
     signed, selected = TemplateCandidates(model).signature, ParaphraseSelector().signature
     changed = tmp_path / "rewrites.py"
-    changed.write_text(Path(inspect.getfile(rewrites)).read_text("utf-8").replace("whenever", "wherever"), "utf-8")
+    changed.write_text("another", "utf-8")
+    real = inspect.getfile
     with monkeypatch.context() as patch:
-        patch.setattr(inspect, "getfile", lambda _: str(changed))
+        patch.setattr(inspect, "getfile", lambda one: str(changed) if one is part else real(one))
         assert TemplateCandidates(model).signature != signed
     with monkeypatch.context() as patch:
         patch.setattr(candidates, "REWRITES", changed)

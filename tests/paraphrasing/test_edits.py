@@ -59,6 +59,7 @@ from paraloom.paraphrasing.edits import (
         ("Say how tall you are and where.", "Say how tall you're and where.", FORMS),
         ("Take a running start.", "Take a running begin.", FORMS),
         ('Press "Start" now.', 'Press "Begin" now.', MARKS),
+        ('"It is cold," Smith says, "and wet."', '"It\'s cold," says Smith, "and wet."', ""),
         ('"We begin," he said.', '"We start," he said.', ""),
         ("The conductor will make it go.", "The conductor'll make it go.", FORMS),
         ("That will happen.", "That'll happen.", ""),

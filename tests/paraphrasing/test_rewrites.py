@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from paraloom.bundled import KINDS_OF_TEXT
 from paraloom.core.errors import DataError
 from paraloom.paraphrasing.edits import english_words
 from paraloom.paraphrasing.rewrites import bundled_rules, read_rules, rewrites
@@ -150,6 +151,9 @@ def test_what_was_repaired_still_writes(text: str, output: str) -> None:
         ("The man acted as if the house was his.", "If the house was his, the man acted as."),
         ("My evidence is that it is denser because it sank.", "Because it sank, my evidence is that it is denser."),
         ("My evidence is it is denser because it sank.", "Because it sank, my evidence is it is denser."),
+        ("A group of people are sitting at a table.", "A group of people are are sitting at a table."),
+        ("He said it over and over again.", "He said it again and again again."),
+        ("Who will tell you that you are right?", "Who will tell you you are right?"),
         # names of buttons, kinds of bikes, and a capital where a word goes
         ('Press "Repair it" to begin.', 'Press "Fix it" to begin.'),
         ("He has a speed bike.", "He has a speed bicycle."),
@@ -178,6 +182,13 @@ def test_every_rule_is_a_change_of_words() -> None:
         outputs = [one.text for one in rewrites(text)]
         assert len(outputs) == len(set(outputs)) > 2
         assert all(english_words(one) != english_words(text) or "'" in one for one in outputs)
+
+
+def test_beginnings_exclude_only_rules_that_do_not_apply() -> None:
+    lines = KINDS_OF_TEXT.read_text("utf-8").splitlines()[::3]
+    texts = [field for line in lines for field in line.split("\t")]
+    slowly = [rule._replace(beginnings=("",)) for rule in bundled_rules()]
+    assert [rewrites(text) for text in texts] == [rewrites(text, slowly) for text in texts]
 
 
 def test_classes_of_words_groups_and_capitals(tmp_path: Path) -> None:

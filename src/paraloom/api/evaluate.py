@@ -83,7 +83,7 @@ def evaluate_similarity(
 def _near_training(encoders: Mapping[str, str | Path], tests: Iterable[list[str]]) -> str:
     """The share of the tests that is near the training text of an encoder; of several, with their names."""
     read = list(tests)
-    shares = [(Path(name).name, near_training(model_folder(path), read)) for name, path in encoders.items()]
+    shares = [(name, near_training(model_folder(path), read)) for name, path in encoders.items()]
     if len(shares) < 2:
         return shares[0][1] if shares else "unknown"
     return ",".join(f"{name}={share}" for name, share in shares)

@@ -64,15 +64,13 @@ class Preview:
         return self.about or "\n\n".join(self._row(row) for row in self.shown)
 
     def _pairs(self) -> str:
-        numbers = [
-            name for name, value in (self.shown[0] if self.shown else {}).items() if isinstance(value, int | float)
-        ]
+        numbers = [name for name, value in (self.shown[0] if self.shown else {}).items() if _is_number(value)]
         scores = list(dict.fromkeys([*(name for name in DECIDING if name in numbers), *numbers]))[:2]
         blank = " " * (8 * len(scores))
         lines = [f"{', '.join(scores)}, src over tgt:\n"] if scores else []
         for row in self.shown:
             # A score that is not defined is an empty text in a table.
-            cells = [_number(value) if isinstance(value := row.get(name), int | float) else "" for name in scores]
+            cells = [_number(row[name]) if _is_number(row.get(name)) else "" for name in scores]
             values = "".join(f"{cell:>7} " for cell in cells)
             lines += [f"{values} {_shortened(str(row['src']))}", f"{blank} {_shortened(str(row['tgt']))}"]
         return "\n".join(lines)
@@ -196,7 +194,7 @@ def _table(name: str, lines: Sequence[Sequence[str]], rows: int, count: int | No
     if not lines:
         return Preview(name, count, ("src", "tgt"), ())
     header = lines[0]
-    named = all(field.isidentifier() for field in header)
+    named = all(field.isidentifier() for field in header) and len(set(header)) > len(header) // 2
     columns = [
         str(number) if not named else name if name not in header[: number - 1] else f"{name} ({number})"
         for number, name in enumerate(header, 1)
@@ -234,6 +232,10 @@ def _text(value: object) -> str:
     if isinstance(value, list | np.ndarray) and len(value) and isinstance(value[0], float):
         return f"[{', '.join(_number(number) for number in value[:_WIDTH])}]"
     return value if isinstance(value, str) else json.dumps(json_values(value), ensure_ascii=False)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _number(value: float) -> str:

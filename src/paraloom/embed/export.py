@@ -48,7 +48,7 @@ def derived_card(card: str, origin: str) -> str:
     """The card of an encoder made from another one, with the licenses and the text of the card of that."""
     front, body = _split(origin, f"{_OURS}|{_FIGURES}")
     demoted = re.sub("^#", "##", body.strip(), flags=re.MULTILINE)
-    sources = f"\n## Made from\n\nThe sources and figures of that encoder:\n\n{demoted}\n" if demoted else ""
+    sources = f"\n## The encoder that this one was made from\n\n{demoted}\n" if demoted else ""
     return f"---\n{front}{card[4:]}{sources}"
 
 

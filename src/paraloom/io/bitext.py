@@ -111,7 +111,7 @@ def write_table(rows: Rows, target: str | Path, columns: Sequence[str] | None = 
     if columns is not None:
         schema, batches = _selected(schema, batches, list(columns))
     path = str(target)
-    suffix = _suffix(path)
+    suffix = ".tsv" if path == PIPE or is_device(path) else without_compression(path).suffix
     if sides(path) is not None or suffix == ".tmx":
         require(schema, pa.schema([PAIRS.field("src"), PAIRS.field("tgt")]))
         return _written("tmx" if suffix == ".tmx" else "moses", batches, path)
@@ -141,7 +141,7 @@ def _written(name: str, *arguments: object) -> int:
 
 
 def _reader(path: str) -> Callable[[ReadOptions], Iterator[PairRow]]:
-    suffix = _suffix(path)
+    suffix = without_compression(path).suffix or (".tsv" if path == PIPE or is_device(path) else "")
     if suffix in READERS:
         return READERS[suffix]
     if is_named_ppdb(Path(path).name) and Path(path).is_file():
@@ -149,10 +149,6 @@ def _reader(path: str) -> Callable[[ReadOptions], Iterator[PairRow]]:
     if suffix == "":
         raise DataError("folder not found", file=path, remedy="Check the name, or add the suffix of the file.")
     raise _unknown_format(path, suffix)
-
-
-def _suffix(path: str) -> str:
-    return ".tsv" if path == PIPE or is_device(path) else without_compression(path).suffix
 
 
 def is_device(path: str | Path) -> bool:
@@ -186,7 +182,7 @@ def check_target(target: str | Path) -> None:
 def _unknown_format(path: str, suffix: str) -> ConfigError:
     other = _other_side(path)
     names = f"{Path(path).name} {other}" if other else "SOURCE TARGET"
-    if suffix in (".xlf", ".xliff"):
+    if suffix.lower() in (".xlf", ".xliff", ".sdlxliff", ".mxliff"):
         remedy = f"Convert it to TMX with Tikal of the Okapi framework: tikal -2tmx {Path(path).name}"
         return ConfigError("XLIFF is not read", file=path, remedy=remedy)
     return ConfigError(

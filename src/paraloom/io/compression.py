@@ -34,8 +34,9 @@ _KINDS = (
     (b"\xff\xfe", "UTF-16", "Convert it: iconv -f utf-16 -t utf-8."),
     (b"\xfe\xff", "UTF-16", "Convert it: iconv -f utf-16 -t utf-8."),
 )
-_PEEKED = 400
 """First bytes, what they are of, and what to do. Text may begin with the four letters PAR1, but not with all five."""
+_PEEKED, _FEW_ZEROS = 400, 3
+"""Bytes in which zeros are counted, and zeros that text may have."""
 
 
 def check_text(begin: bytes, path: str | Path) -> None:
@@ -44,7 +45,7 @@ def check_text(begin: bytes, path: str | Path) -> None:
         if begin.startswith(magic):
             raise DataError(f"expected text, got {kind}", file=path, remedy=remedy)
     even, odd = (begin[start:_PEEKED:2].count(0) for start in (0, 1))
-    if max(even, odd) > max(9, len(begin[:_PEEKED]) // 4) and not min(even, odd):  # a zero beside each letter
+    if max(even, odd) > _FEW_ZEROS and not min(even, odd):  # a zero beside each Latin letter or blank
         order = "be" if even else "le"
         raise DataError(
             "expected text, got UTF-16", file=path, remedy=f"Convert it: iconv -f utf-16{order} -t utf-8 FILE > NEW."

@@ -12,7 +12,7 @@ from paraloom.core.digests import digest, path_digest
 from paraloom.core.errors import ConfigError
 from paraloom.core.protocols import ParaphraseLike, ParaphraserLike
 from paraloom.paraphrasing.control import ControlledVariant
-from paraloom.paraphrasing.edits import CHANGES
+from paraloom.paraphrasing.edits import CHANGES, lost_label
 from paraloom.paraphrasing.moves import Move
 from paraloom.paraphrasing.paraphraser import ControlledParaphraser
 from paraloom.paraphrasing.rewrites import rewrites
@@ -42,7 +42,8 @@ class TemplateCandidates:
     @property
     def signature(self) -> str:
         """That of the paraphraser, and a digest of the options, the rules and the code that applies them."""
-        files = (REWRITES, *map(Path, map(inspect.getfile, (rewrites, Move)))) if self.language == "en" else ()
+        parts = map(inspect.getfile, (rewrites, Move, lost_label))
+        files = (REWRITES, *map(Path, parts)) if self.language == "en" else ()
         rules = map(path_digest, files)
         return f"{self.paraphraser.signature}|options:{digest([*sorted(map(repr, self.options.items())), *rules])[:8]}"
 

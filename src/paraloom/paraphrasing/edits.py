@@ -27,7 +27,7 @@ _ODD_FORM = re.compile(
     re.IGNORECASE,
 )
 """Another word than a pronoun contracted, or a contraction before a pause: "Tom'll", "where he's"; "an plane"."""
-_LABEL = re.compile(r"""["“]([^"“”]{1,40}[^"“”.,;:!?])["”]""")
+_LABEL = re.compile(r"""(?<![\w.,;:!?])["“]([^"“”]{1,40}[^"“”.,;:!?])["”](?!\w)""")
 """A quoted name, such as of a button: quotation marks around words without a mark behind them."""
 _QUESTIONS = frozenset(["what", "which", "who", "whom", "whose", "when", "where", "why", "how"])
 _CHOICES = tuple(

@@ -16,8 +16,9 @@ from paraloom.paraphrasing.moves import MOVES, OF_NOBODY, PRONOUN, SMALL
 
 _NAME = re.compile(r"(?<=[a-z0-9,] )(?!I\b)[A-Z][\w'-]*")
 _ARTICLE = re.compile(r"\b(?:a [aeio]|an [^aeio\W])\w+", re.IGNORECASE)
-
-
+_LOOKAROUNDS = re.compile(r"^\^?(?:\(\?<?[!=][^()]*\))*")
+_ALTERNATIVES = re.compile(r"\((?:\?:)?((?:[a-z' ]+\|)+[a-z' ]+)\)(?![?*{])")
+_LETTERS = re.compile(r"[a-z' ]+(?![?*{a-z' ])|[a-z' ]*(?=[a-z' ][?*{])")
 _LONGEST = 1000
 """Characters of a sentence, at most: some patterns take quadratic time."""
 
@@ -32,10 +33,11 @@ class Rewrite(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """What a pattern finds is replaced by a template of a regular expression."""
+    """What a pattern finds, which has one of the beginnings, is replaced by a template of a regular expression."""
 
     pattern: re.Pattern[str]
     template: str
+    beginnings: tuple[str, ...] = ("",)
 
 
 def read_rules(path: Path) -> list[Rule]:
@@ -51,10 +53,20 @@ def read_rules(path: Path) -> list[Rule]:
                 continue
             pattern = _filled(pattern, classes)
             end = "" if re.search(r" (?:\(\?[=!].*)?$", pattern) else r"(?![\w'-])"
-            rules.append(Rule(re.compile(rf"(?<![\w'#@-]){pattern}{end}", re.IGNORECASE), template))
+            compiled = re.compile(rf"(?<![\w'#@-]){pattern}{end}", re.IGNORECASE)
+            rules.append(Rule(compiled, template, _beginnings(pattern)))
         except (ValueError, re.error) as error:
             raise DataError(f"not a rule: {error}", file=path, row=number) from None
     return rules
+
+
+def _beginnings(pattern: str) -> tuple[str, ...]:
+    """The letters that each match of a pattern has first: of one word, or of words in brackets; else none."""
+    pattern = _LOOKAROUNDS.sub("", pattern)
+    if group := _ALTERNATIVES.match(pattern):
+        return tuple(group[1].split("|"))
+    letters = _LETTERS.match(pattern)
+    return (letters[0] if letters else "",)
 
 
 def _filled(pattern: str, classes: dict[str, str]) -> str:
@@ -94,7 +106,10 @@ def _is_name(text: str, match: re.Match[str]) -> bool:
 
 
 def _rewritten(text: str, rules: Sequence[Rule]) -> Iterator[Rewrite]:
-    for pattern, template in rules:
+    lowered = text.lower()  # most rules are excluded by their first words, faster than by their patterns
+    for pattern, template, beginnings in rules:
+        if not any(map(lowered.__contains__, beginnings)):
+            continue
         if (match := pattern.search(text)) and not _is_name(text, match):
             new = _begun(match.expand(template), match.group())
             new = text[: match.start()] + new + text[match.end() :]

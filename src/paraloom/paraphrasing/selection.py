@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import re
 import warnings
@@ -10,13 +11,14 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from functools import cached_property
 from itertools import pairwise
+from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 from rapidfuzz.distance import Levenshtein
 
-from paraloom.core.digests import digest, signature
+from paraloom.core.digests import digest, path_digest, signature
 from paraloom.core.protocols import EncoderLike, ParaphraseLike
 from paraloom.paraphrasing.edits import REPEATED, WORD, Edit, english_fault, english_words, kinds_of_change
 from paraloom.paraphrasing.selection_config import SelectionConfig
@@ -142,9 +144,10 @@ class ParaphraseSelector:
             name: "none" if model is None else model.signature
             for name, model in (("encoder", self.encoder), ("judge", self.judge))
         }
-        regressions = (_RIGHT, _AVERAGES, _RIGHT_WORDS, _AVERAGES_WORDS, _BY_RULE, _DOUBT, _NEVER, _HIGHEST)
-        fixed = (*regressions, _FUNCTIONAL, _ONE_SIDED, _REORDERED, _MAX_RUN)
-        settings = digest([asdict(self.config), repr(fixed)])[:8]
+        regressions = (_RIGHT, _AVERAGES, _RIGHT_WORDS, _AVERAGES_WORDS)
+        fixed = (*regressions, _BY_RULE, _DOUBT, _NEVER, _HIGHEST, _FUNCTIONAL, _ONE_SIDED, _REORDERED, _MAX_RUN)
+        faults = path_digest(Path(inspect.getfile(english_fault)))
+        settings = digest([asdict(self.config), repr(fixed), faults])[:8]
         thresholds = {"meaning": self.config.meaning, "difference": self.config.difference}
         return signature("selection", **thresholds, settings=settings, **models)
 

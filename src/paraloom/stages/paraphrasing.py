@@ -111,7 +111,7 @@ class Paraphrase(CandidateSelection, Map):
     # 7: the strict preset keeps a text of up to twenty words with one word replaced.
     # 8: a column says the kinds of change.
     # 9: the probability to be right reads how often replaced words have these neighbors and translations.
-    # 10: in other languages than English it says nothing.
+    # 10: of texts in other languages than English, the column of kinds of change is empty.
     version: ClassVar[str] = "10"
     output_schema: ClassVar[str] = "VARIANTS"
     rows: ClassVar[Literal["same", "many"]] = "many"

@@ -106,16 +106,18 @@ def find_header(fields: Sequence[str], below: Sequence[str], options: ReadOption
     A header names the sides (`SIDE_NAMES`), or their languages by code or in English. Codes are words, too ('es',
     'it'): without languages from elsewhere they count only above a row with a sentence.
     """
-    names = [field.strip().lower() for field in fields]
+    names, header = [field.strip().lower() for field in fields], None
     for src, tgt in SIDE_NAMES:
         if names.count(src) == names.count(tgt) == 1:
             return Header(names.index(src), names.index(tgt))
+    if any(field.strip() for field in below):
+        languages = {column: code for column, name in enumerate(names) if (code := known_language(name))}
+        expected = [language_code(options.src_lang), language_code(options.tgt_lang)]
+        header = _named_by_language(languages, below, expected)
+    for src, tgt in SIDE_NAMES if header is None else ():
         if src in names and tgt in names:
             raise repeated_column(src if names.count(src) > 1 else tgt, names, options)
-    if not any(field.strip() for field in below):
-        return None
-    languages = {column: code for column, name in enumerate(names) if (code := known_language(name))}
-    return _named_by_language(languages, below, [language_code(options.src_lang), language_code(options.tgt_lang)])
+    return header
 
 
 def repeated_column(name: str, fields: Sequence[str], options: ReadOptions) -> ConfigError:
