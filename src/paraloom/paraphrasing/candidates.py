@@ -42,8 +42,8 @@ class TemplateCandidates:
     @property
     def signature(self) -> str:
         """That of the paraphraser, and a digest of the options, the rules and the code that applies them."""
-        parts = map(inspect.getfile, (rewrites, Move, lost_label))
-        files = (REWRITES, *map(Path, parts)) if self.language == "en" else ()
+        code = [Path(inspect.getfile(part)) for part in (rewrites, Move, lost_label)]
+        files = [REWRITES, *code] if self.language == "en" else []
         rules = map(path_digest, files)
         return f"{self.paraphraser.signature}|options:{digest([*sorted(map(repr, self.options.items())), *rules])[:8]}"
 
