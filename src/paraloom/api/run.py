@@ -22,8 +22,7 @@ from paraloom.core.schema import PAIRS
 from paraloom.core.stage import BATCH_ROWS, Fit, Map, Ref, Source, Stage
 from paraloom.io import Corpus
 from paraloom.io.atomic import check_replaceable
-from paraloom.io.bitext import check_target, is_device
-from paraloom.io.compression import PIPE
+from paraloom.io.bitext import check_target, is_stream
 from paraloom.io.tables import doubts_about, files_of_bitext, has_further_columns, holds_variants, unread_columns
 from paraloom.pipeline.definition import OF_COMMAND, Definition, Step, define_steps
 from paraloom.pipeline.fit import ARTIFACT
@@ -62,7 +61,7 @@ def input_stages(
     """
     from paraloom.stages import bitext
 
-    if source == PIPE or is_device(source):
+    if is_stream(source):
         raise ConfigError(
             "standard input, pipes and devices cannot be read more than once", remedy="Write the pairs to a file first."
         )

@@ -141,7 +141,7 @@ def _written(name: str, *arguments: object) -> int:
 
 
 def _reader(path: str) -> Callable[[ReadOptions], Iterator[PairRow]]:
-    suffix = without_compression(path).suffix or (".tsv" if path == PIPE or is_device(path) else "")
+    suffix = without_compression(path).suffix or (".tsv" if is_stream(path) else "")
     if suffix in READERS:
         return READERS[suffix]
     if is_named_ppdb(Path(path).name) and Path(path).is_file():
@@ -154,7 +154,12 @@ def _reader(path: str) -> Callable[[ReadOptions], Iterator[PairRow]]:
 def is_device(path: str | Path) -> bool:
     """True if a path is a device or a pipe, such as /dev/null, which is written directly."""
     path = Path(path)
-    return path.exists() and not path.is_dir() and (not path.is_file() or path.parent == Path("/dev"))
+    return path.exists() and not path.is_file() and not path.is_dir()
+
+
+def is_stream(path: str | Path) -> bool:
+    """True if a path is standard input, a device or a pipe; /dev/stdin may be a file, but without a suffix."""
+    return str(path) == PIPE or is_device(path) or Path(path).parent == Path("/dev")
 
 
 def check_target(target: str | Path) -> None:
