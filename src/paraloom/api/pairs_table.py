@@ -282,10 +282,7 @@ def chosen_by(function: RowFunction) -> Compute:
 
 def split_scores(scores: Any) -> tuple[list[str], list[Any], list[tuple[str, PairFunction]]]:
     """Names of scores, scorers, and functions with the columns that they fill, of one of these or several."""
-    is_one = isinstance(scores, str) or hasattr(scores, "compute") or _is_function(scores)
-    if not is_one and not isinstance(scores, Iterable):
-        raise TypeError(f"'scores' must be names of scores, scorers or functions, got {type(scores).__name__}")
-    given = [scores] if is_one else list(scores)
+    given = _as_scores(scores)
     texts = [one for one in given if isinstance(one, str)]
     scorers = [one for one in given if not (isinstance(one, str) or _is_function(one))]
     functions = [(_column_name(one, n), one) for n, one in enumerate(given, start=1) if _is_function(one)]
@@ -293,6 +290,14 @@ def split_scores(scores: Any) -> tuple[list[str], list[Any], list[tuple[str, Pai
     if doubled := next((name for name in names if names.count(name) > 1), None):
         raise ConfigError(f"two functions are called '{doubled}'", remedy="Give them names that differ.")
     return texts, scorers, functions
+
+
+def _as_scores(scores: Any) -> list[Any]:
+    if isinstance(scores, str) or hasattr(scores, "compute") or _is_function(scores):
+        return [scores]
+    if not isinstance(scores, Iterable):
+        raise TypeError(f"'scores' must be names of scores, scorers or functions, got {type(scores).__name__}")
+    return list(scores)
 
 
 def _column_name(function: Callable[..., object], number: int) -> str:

@@ -113,8 +113,6 @@ _type_hints: dict[type, dict[str, Any]] = {}
 def coerce(value: object, annotation: object, base: Path) -> Any:
     """Convert `value` to what an annotation asks for."""
     origin, parts = get_origin(annotation), get_args(annotation)
-    if isinstance(value, Number) and hasattr(value, "item"):  # one of numpy
-        value = value.item()
     if annotation in (Any, object) or (annotation is NoneType and value is None):
         return value
     if origin in (Union, UnionType):
@@ -141,6 +139,8 @@ def _coerce_items(value: Sequence[object], annotation: object, base: Path) -> ob
 
 
 def _coerce_single(value: object, annotation: object, base: Path) -> object:
+    if isinstance(value, Number) and hasattr(value, "item"):  # one of numpy
+        value = value.item()
     if annotation is Path and isinstance(value, (str, Path)) and str(value):
         return fetched(value) if is_url(value) else base / Path(value).expanduser()
     if annotation is float and type(value) is int:
