@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from itertools import product
 
 import numpy as np
@@ -12,8 +12,6 @@ from paraloom.text.tokens import TokenLists
 
 # Sentences of a side that have a rare word, at most.
 _MAX_FREQUENCY = 3
-# Words that are collected before rare ones are looked for again, as a share of those before.
-_GROWTH = 0.1
 
 
 WordPlaces = tuple[Ids, Ints]
@@ -28,7 +26,7 @@ def word_places(lists: TokenLists, first: int = 0) -> WordPlaces:
 def rare_words(blocks: Iterable[WordPlaces]) -> WordPlaces:
     """The words that few sentences of a text have, given block by block: each once a sentence, by id and sentence."""
     ids, rows, common = np.empty(0, np.uint64), np.empty(0, np.int64), np.empty(0, np.uint64)
-    for new_ids, new_rows in _joined(blocks):
+    for new_ids, new_rows in blocks:
         new = ~np.isin(new_ids, common)
         ids, rows = np.append(ids, new_ids[new]), np.append(rows, new_rows[new])
         order = np.lexsort((rows, ids))
@@ -41,21 +39,6 @@ def rare_words(blocks: Iterable[WordPlaces]) -> WordPlaces:
         rare = np.repeat(counts <= _MAX_FREQUENCY, counts)
         ids, rows = ids[rare], rows[rare]
     return ids, rows
-
-
-def _joined(blocks: Iterable[WordPlaces]) -> Iterator[WordPlaces]:
-    """Blocks that grow with the text: rare words are sorted whenever there are more, not at each of its windows."""
-    parts: list[WordPlaces] = []
-    size = total = 0
-    for block in blocks:
-        parts.append(block)
-        size += len(block[0])
-        if size >= _GROWTH * total:
-            yield np.concatenate([ids for ids, _ in parts]), np.concatenate([rows for _, rows in parts])
-            total += size
-            parts, size = [], 0
-    if parts:
-        yield np.concatenate([ids for ids, _ in parts]), np.concatenate([rows for _, rows in parts])
 
 
 def shared_words(expected: WordPlaces, observed: WordPlaces) -> tuple[Ints, Ints, Floats]:
