@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from shutil import copytree
 
 import numpy as np
 import pyarrow as pa
@@ -96,6 +97,9 @@ def test_classification_shows_it_too(folder: Path) -> None:
     assert result.signature.endswith(f"|near-training:{share}") and near.total
     both = api.evaluate_classification_tasks([str(folder / "other"), trained], folder / "labeled")
     assert both.signature.endswith("|near-training:other=unknown,trained=" + share)
+    copytree(folder / "trained", folder / "again/trained")
+    twice = api.evaluate_classification_tasks([trained, str(folder / "again/trained")], folder / "labeled")
+    assert twice.signature.endswith(f"|near-training:{trained}={share},{folder}/again/trained={share}")
 
 
 def test_given_vectors_are_averaged_without_weights(folder: Path) -> None:

@@ -83,10 +83,12 @@ def evaluate_similarity(
 def _near_training(encoders: Mapping[str, str | Path], tests: Iterable[list[str]]) -> str:
     """The share of the tests that is near the training text of an encoder; of several, with their names."""
     read = list(tests)
-    shares = [(name, near_training(model_folder(path), read)) for name, path in encoders.items()]
+    shares = [near_training(model_folder(path), read) for path in encoders.values()]
     if len(shares) < 2:
-        return shares[0][1] if shares else "unknown"
-    return ",".join(f"{name}={share}" for name, share in shares)
+        return shares[0] if shares else "unknown"
+    short = [Path(name).name for name in encoders]
+    names = short if len(set(short)) == len(short) else encoders
+    return ",".join(f"{name}={share}" for name, share in zip(names, shares, strict=True))
 
 
 def compare_on_similarity(
