@@ -226,19 +226,9 @@ def write(options: argparse.Namespace, table: list[list[str]]) -> None:
     """Put the figures on the page of runs."""
     result = {
         "heading": HEADING,
-        "text": [
-            "Pages of this documentation to German, made subtitles of German captions to English, and pages of HTML, "
-            "the German help of LibreOffice, to English, through `translate`, greedily. The structure is the same if "
-            "markdown-it reads the same blocks, code, addresses and emphasis, and lxml the same elements, attributes "
-            "and code. Where no translator is named, letters and words were changed instead."
-        ],
         "command": [f"python benchmarks/documents_in_place.py --pages {options.pages} --cues {options.cues} --write"],
         "machine": "cores",
         "columns": ["", ""], "align": "ll", "rows": table,
-        "notes": [
-            "The bundled translator is made of captions and plain sentences: where it loses links and emphases, "
-            "sentences are left as they are."
-        ],
     }  # fmt: skip
     put_result(FOLDER / "runs.json", result)
 

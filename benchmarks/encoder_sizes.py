@@ -41,10 +41,7 @@ DATA = Path(os.environ.get("PARALOOM_DATA", ""))
 TEXT = ("forum.reddit-posts", "headlines.reddit-press", "captions.coco-texygen", "glosses.open-english-wordnet")
 REPORTED = ("2012-2015", "SICK", "PIT")
 SAMPLES = 500
-COLUMNS = [
-    *("table", "words", "dimensions", "a number, or a row", "MB", "STS 2012–15", "difference"),
-    *("SICK", "PIT", "order", "captions/s"),
-]
+COLUMNS = ["table", "words", "MB", "STS 2012–15", "difference", "SICK", "PIT", "order"]
 Floats = npt.NDArray[np.float32]
 
 
@@ -145,22 +142,20 @@ def main() -> None:
     encoders: dict[str, SentenceEncoder] = {}
     described: dict[str, list[str]] = {}
 
-    def add(title: str, bits: str, exact: SentenceEncoder) -> None:
+    def add(title: str, exact: SentenceEncoder) -> None:
         encoders[title], size, seconds = stored(exact)
-        words = f"{len(exact.parts['word'].vocabulary):,}"
-        described[title] = [words, f"{exact.part_dimension}", bits, f"{size / 1e6:.2f}"]
+        described[title] = [f"{len(exact.parts['word'].vocabulary):,}", f"{size / 1e6:.2f}"]
         figure = development(encoders[title], chosen_on)
         print(f"{title}: {described[title]}, development {figure:.1f}, read in {1000 * seconds:.0f} ms", flush=True)
 
-    add("`english`", "4 bits", quantize(english, 4))
-    add("cut, all words", "4 bits", quantize(table.cut(HALF), 4))
+    add("`english`", quantize(english, 4))
+    add("cut, all words", quantize(table.cut(HALF), 4))
     for megabytes in MEGABYTES:
         small = product_quantize(english, megabytes)
-        row = small.parts["word"].tensors["codes"].shape[1]
-        add(f"**codes, {megabytes:g} MB**", f"{row} bytes", small)
+        add(f"**codes, {megabytes:g} MB**", small)
     shape = max(CUTS, key=lambda one: development(quantize(table.cut(one), 4), chosen_on))
-    add("cut", "4 bits", quantize(table.cut(shape), 4))
-    add("*random*", "4 bits", quantize(table.random(shape), 4))
+    add("cut", quantize(table.cut(shape), 4))
+    add("*random*", quantize(table.random(shape), 4))
 
     present = [task for task in TASKS if task.default and (DATA / "sts" / task.file).is_file()]
     reported = {task.name: read_task(DATA / "sts", task) for task in present}
@@ -180,7 +175,6 @@ def main() -> None:
     weights = task_weights(present, [*YEARS, *REPORTED])
     base = list(systems).index("`english`")
     sets = contrasts(DATA)
-    captions = list(itertools.islice(read_lines(DATA / "bitext/multi30k/task2/train.1.en.gz"), 20_000))
     cells = []
     for k, (title, system) in enumerate(systems.items()):
         low, high = percentile_interval((samples[:, k] - samples[:, base]) @ weights[REPORTED[0]])
@@ -188,17 +182,14 @@ def main() -> None:
         means = [f"{figures[:, k] @ weights[group]:.1f}" for group in REPORTED]
         difference = "" if k == base else f"{value:.1f} [{low:.1f}, {high:.1f}]"
         of = margins(overlap_by_rarity(sets) if title == "*overlap*" else system, sets)
-        speed = per_second(encoders[title], captions) if title in encoders else ""
-        cells.append(
-            [title, *described.get(title, [""] * 4), means[0], difference, *means[1:], f"{of.accuracy:.1f}", speed]
-        )
+        cells.append([title, *described.get(title, [""] * 2), means[0], difference, *means[1:], f"{of.accuracy:.1f}"])
         print("|", " | ".join(cells[-1]), "|", flush=True)
     if options.write:
         put_result(
             FOLDER / "encoder-training.json",
             {
                 "heading": "A megabyte for browsers, without training",
-                "command": ["PARALOOM_DATA=/path/to/corpora python benchmarks/encoder_sizes.py --write"],
+                "command": ["python benchmarks/encoder_sizes.py --write"],
                 "machine": "cores",
                 "seeds": "1",
                 "columns": COLUMNS,
@@ -221,14 +212,6 @@ def changed_tables(table: Table, english: SentenceEncoder) -> Iterator[tuple[str
     yield "without the first axis", average(rest, table.entries)
     small = {name: len(part.vocabulary) for name, part in product_quantize(english, 1.0).parts.items()}
     yield "words of 1 MB, first 144 axes", table.cut(Shape(small["word"], small["trigram"], 144))
-
-
-def per_second(encoder: SentenceEncoder, captions: list[str]) -> str:
-    """Captions per second of a processor, compiled."""
-    encoder.encode(captions[:3_000])
-    start = time.process_time()
-    encoder.encode(captions)
-    return f"{len(captions) / (time.process_time() - start):,.0f}"
 
 
 if __name__ == "__main__":

@@ -46,7 +46,6 @@ used = resource.getrusage(resource.RUSAGE_CHILDREN)
 print(used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)
 """  # by a small process, whose memory does not count for that of its child
 AS_OURS = ", compression_level 1, row_group_size 50000"
-GROUPS = (5_000, 50_000, 122_880)
 LONG = 65  # times the words of a sentence: 5,000 characters
 _PART = 50_000
 
@@ -110,16 +109,6 @@ def parts(source: Path, kept: Path, folder: Path, start: list[str]) -> dict[str,
     }
 
 
-def group_sizes(source: Path, folder: Path) -> dict[str, tuple[float, float]]:
-    """Processor seconds and MB of all rows, written with row groups of several sizes."""
-    table, target = pq.read_table(source), folder / "groups.parquet"
-    sizes = {}
-    for rows in GROUPS:
-        seconds = seconds_of(lambda rows=rows: write_shard(target, table, table.schema, rows))
-        sizes[f"{rows:,}"] = seconds, target.stat().st_size / 1e6
-    return sizes
-
-
 def spread(values: Sequence[float]) -> str:
     """The median, and the range."""
     return f"{statistics.median(values):.1f} ({min(values):.1f} to {max(values):.1f})"
@@ -170,26 +159,13 @@ def main() -> None:
         start = [sys.executable, "-m", "paraloom", "filter", "--where", WHERE, "--workers", "1", str(few)]
         start += ["-o", str(folder / "few-kept.parquet"), "--json"]
         alone = [f"{part} {value:.2f} s" for part, value in parts(source, ours, folder, start).items()]
-        sizes = [
-            f"{size} ({seconds:.1f} s, {megabytes:.1f} MB)"
-            for size, (seconds, megabytes) in group_sizes(source, folder).items()
-        ]
         megabytes = [path.stat().st_size / 1e6 for path in (source, long)]
-    print(*rows, *alone, *sizes, sep="\n")
+    print(f"{kept:,} sentences kept; MB of the files: {megabytes}", *rows, *alone, sep="\n")
     if options.write:
-        text = (
-            f"One condition of three clauses over {options.rows:,} made pairs of sentences with scores "
-            f"({megabytes[0]:.0f} MB of Parquet), and over {options.long_rows:,} pairs of texts of some 5,000 "
-            f"characters ({megabytes[1]:.0f} MB), by `paraloom filter` with one worker and one line of DuckDB with one "
-            "thread, in turn: as DuckDB is, and with zstd's level 1 and row groups of 50,000, as Paraloom writes. All "
-            f"keep the same rows, {kept:,} of the sentences. Parts of the command, once: {', '.join(alone)}. All rows "
-            f"written in row groups of {', '.join(sizes)}."
-        )
         put_result(
             FOLDER / "runs.json",
             {
                 "heading": "`filter` beside DuckDB",
-                "text": [text],
                 "command": [f"python benchmarks/filter_speed.py --rounds {options.rounds} --write"],
                 "machine": "cores",
                 "columns": ["", f"processor, s ({options.rounds} rounds)", "`filter` to it", "memory, MiB", "MB"],

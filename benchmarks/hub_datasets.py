@@ -94,10 +94,6 @@ def main() -> None:
             FOLDER / "distribution.json",
             {
                 "heading": "Data sets on a hub",
-                "text": [
-                    f"{options.pairs:,} made pairs through `publish` to `hf://` in {FILES} files, and back, against a "
-                    "local server that speaks the hub's protocol."
-                ],
                 "command": ["python benchmarks/hub_datasets.py --write"],
                 "machine": "cores",
                 "columns": ["", ""],

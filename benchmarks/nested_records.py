@@ -200,7 +200,6 @@ def main() -> None:
         same_bytes = output.read_bytes() == again.read_bytes()
     records = printed["records"]
     hand = by_hand(rows[:BY_HAND])
-    kept = "; ".join(f"{number:,} {reason}" for reason, number in sorted(counts["unchanged"].items()))
     shapes = same_structure(rows, translated), same_structure(translated, paraphrased)
     table = [
         [
@@ -208,8 +207,6 @@ def main() -> None:
             listed(len(rows), counts["rows"], records["rows"]),
         ],
         ["with the same structure after `translate`; after `paraphrase`", listed(*shapes)],
-        ["captions in them, segments that were replaced", listed(len(used), counts["replaced"])],
-        ["other segments, left as they are", kept],
         ["replaced + left = segments", added(counts)],
         ["of `paraphrase`: replaced + left = segments", added(records)],
         [
@@ -242,18 +239,11 @@ def write(options: argparse.Namespace, table: list[list[str]]) -> None:
     """Put the figures on the page of runs."""
     result = {
         "heading": "Conversations",
-        "text": [
-            "Made conversations of up to four messages (German captions in lines, lists and quotations, with code, "
-            "JSON, tables and links) through `translate --column 'messages.*.content'`, and then through `paraphrase` "
-            "by an endpoint that rewrites by rules. The structure is the same if nothing differs but the captions. By "
-            "hand: the contents handed to the same translator."
-        ],
         "command": [f"python benchmarks/nested_records.py --rows {options.rows} --write"],
         "machine": "cores",
         "columns": ["", ""],
         "align": "ll",
         "rows": table,
-        "notes": ["A translation may be two sentences, which `paraphrase` counts as two segments."],
     }
     put_result(FOLDER / "runs.json", result)
 

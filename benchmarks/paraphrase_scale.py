@@ -41,7 +41,7 @@ from typing import Any
 
 from endpoint import Handler, process, requests_of, serve
 from memory import proportional, tree
-from results_pages import FOLDER, read_topic, write_topic
+from results_pages import FOLDER, put_result
 
 CONCURRENCY = 16
 PRICES = "input-price=0.15&output-price=0.6"
@@ -312,10 +312,6 @@ def rows(results: list[dict[str, Any]]) -> list[list[str]]:
         ["memory, MB: plan / run (ratio)", *both("memory", lambda size: f"{size / 1e6:,.0f}")],
         ["memory of a tenth of the lines, MB", *cells_of(lambda one: f"{one['tenth']['memory'] / 1e6:,.0f}")],
         [
-            "the plan itself: seconds; requests",
-            *cells_of(lambda one: f"{one['plan']['took']:,.0f}; {one['plan']['asked']:,}"),
-        ],
-        [
             "asked twice in one go; after SIGTERM; after SIGKILL",
             *(
                 f"{one['asked_twice']}; {one['asked_twice_after_sigterm']}; {one['asked_twice_after_sigkill']}"
@@ -333,29 +329,17 @@ def rows(results: list[dict[str, Any]]) -> list[list[str]]:
 
 def write_page(table: list[list[str]], results: list[dict[str, Any]], options: argparse.Namespace) -> None:
     """Put the table on the page of results."""
-    path = FOLDER / "endpoints-and-plans.json"
-    topic = read_topic(path)
-    heading = "Many lines through `paraphrase`"
-    commit = subprocess.run(["git", "rev-parse", "--short=8", "HEAD"], capture_output=True, text=True, check=True)
-    result = {
-        "heading": heading,
-        "text": [
-            "Distinct English sentences of twelve kinds through `paraloom paraphrase`, by a local endpoint that "
-            f"rewrites by rules after {options.latency:g} s, {CONCURRENCY} requests at a time: what `--plan` expected, "
-            "and what the run took. Then the command is ended by SIGTERM after a third of the work, by SIGKILL after "
-            "two thirds, and resumed."
-        ],
-        "command": [f"python benchmarks/paraphrase_scale.py --lines {options.lines} --write"],
-        "commit": commit.stdout.strip(), "date": time.strftime("%Y-%m-%d"), "version": "0.2", "machine": "cores",
-        "columns": ["", *(one["paraphraser"] for one in results)], "align": "l" + "r" * len(results), "rows": table,
-        "notes": [
-            f"After SIGKILL at most the {CONCURRENCY} requests under way are asked again; after SIGTERM, and Ctrl-C, "
-            "they are waited for, some seconds. The answers by rules are there to be counted: their yield says nothing "
-            "about a model.",
-        ],
-    }  # fmt: skip
-    others = [one for one in topic["results"] if one.get("heading") != heading]
-    write_topic(path, topic | {"results": [*others, result]})
+    put_result(
+        FOLDER / "endpoints-and-plans.json",
+        {
+            "heading": "Many lines through `paraphrase`",
+            "command": [f"python benchmarks/paraphrase_scale.py --lines {options.lines} --write"],
+            "machine": "cores",
+            "columns": ["", *(one["paraphraser"] for one in results)],
+            "align": "l" + "r" * len(results),
+            "rows": table,
+        },
+    )
 
 
 def main() -> None:

@@ -272,12 +272,6 @@ def write(options: argparse.Namespace, rows: list[list[str]]) -> None:
         FOLDER / "runs.json",
         {
             "heading": HEADING,
-            "text": [
-                f"{options.rows:,} pairs of captions in lower-case letters, from Parquet (OpusFilter: two text files) "
-                f"to the pairs with a ratio of words of at most {RATIO} and an overlap of trigrams of at most "
-                f"{OVERLAP}, by one worker, in turn. Ray Data, datatrove and OpusFilter run the same Python function, "
-                "DuckDB SQL with sets of trigrams. Processor time includes the start."
-            ],
             "command": [
                 f"python benchmarks/peer_pipelines.py --rounds {options.rounds} --tools Paraloom DuckDB datatrove "
                 "OpusFilter",
@@ -287,10 +281,6 @@ def write(options: argparse.Namespace, rows: list[list[str]]) -> None:
             "columns": ["", "processor, s (rounds)", "to Paraloom's", "memory, MiB", "kept"],
             "align": "lrrrr",
             "rows": rows,
-            "notes": [
-                "Paraloom also writes all pairs, their scores and the rejected pairs with reasons, and resumes, as "
-                "datatrove does by task. OpusFilter writes the texts alone."
-            ],
         },
     )
 

@@ -111,12 +111,6 @@ def main() -> None:
             FOLDER / "endpoints-and-plans.json",
             {
                 "heading": "The same by an endpoint",
-                "text": [
-                    f"The same pairs by an endpoint that answers after {options.latency:g} s, {CONCURRENCY} requests "
-                    f"at a time, for {PRICES[0]} and {PRICES[1]} a million tokens of prompts and answers: a server "
-                    "that answers with Tatoeba's translations and reckons four characters to a token. The prices are "
-                    "made up; the time is that of the requests alone."
-                ],
                 "command": [f"python benchmarks/plan_by_endpoint.py --latency {options.latency:g} --write"],
                 "machine": "cores",
                 "columns": [

@@ -25,7 +25,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from results_pages import FOLDER, read_topic, write_topic
+from results_pages import FOLDER, put_result
 from scale import on_one_core, write_pairs
 
 from paraloom.pipeline.status import read_status
@@ -141,7 +141,6 @@ def measured(trial: Trial) -> list[str]:
         trial.name,
         f"{planned:,.0f}",
         f"{expected:,.1f} [{low:,.1f}, {high:,.1f}]",
-        f"{plan['slowed']:.1f}",
         f"{status.seconds:,.1f}",
         inside,
         f"{one['memory'] / 1e6:,.0f}",
@@ -151,16 +150,17 @@ def measured(trial: Trial) -> list[str]:
 
 def write_page(rows: list[list[str]]) -> None:
     """Put the table on the page of results."""
-    path = FOLDER / "endpoints-and-plans.json"
-    topic = read_topic(path)
-    commit = subprocess.run(["git", "rev-parse", "--short=8", "HEAD"], capture_output=True, text=True, check=True)
-    position = next(index for index, one in enumerate(topic["results"]) if one.get("heading") == HEADING)
-    origin = {"commit": commit.stdout.strip(), "date": time.strftime("%Y-%m-%d")}
-    topic["results"][position] |= origin | {
-        "rows": rows, "align": "lrrrrrrr", "command": ["python benchmarks/plans.py --write"],
-        "columns": ["", "plan took, s", "expected, s", "busy", "took, s", "inside", "planned, MB", "used, MB"],
-    }  # fmt: skip
-    write_topic(path, topic)
+    put_result(
+        FOLDER / "endpoints-and-plans.json",
+        {
+            "heading": HEADING,
+            "command": ["python benchmarks/plans.py --write"],
+            "machine": "cores",
+            "columns": ["", "plan took, s", "expected, s", "took, s", "inside", "planned, MB", "used, MB"],
+            "align": "lrrrrrr",
+            "rows": rows,
+        },
+    )
 
 
 def main() -> None:

@@ -45,6 +45,9 @@ circle { fill: currentColor; } .grid { stroke: #e4e0d6; } .axis { stroke: #666b6
 .dashed-1 .curve { stroke-dasharray: 6 3; }
 """
 
+USUAL = {"version": "0.2", "machine": "cores", "seeds": "1"}
+"""What the front page says once, and a table only where it differs."""
+
 LONGEST_PAGE = 200
 """Lines of a page, at most."""
 
@@ -175,13 +178,17 @@ def _topic_lines(name: str, topic: dict[str, Any]) -> Iterator[str]:
 
 
 def _origin(result: dict[str, Any]) -> str:
-    parts = [f"Version {result['version']}, {result['date']}, commit {result['commit']}"]
+    """Date, commit, and what differs from the front page's "unless a table says otherwise"."""
+    parts = [f"{result['date']}, commit {result['commit']}"]
     if result.get("earlier"):
-        parts.append(f"some rows earlier: {', '.join(result['earlier'])}")
-    parts.append(f"machine: [{result['machine']}](index.md#machines)")
-    if result.get("seeds"):
+        parts.append(f"rows of earlier commits: {', '.join(one.split()[0] for one in result['earlier'])}")
+    if result["version"] != USUAL["version"]:
+        parts.append(f"version {result['version']}")
+    if result["machine"] != USUAL["machine"]:
+        parts.append(f"machine: [{result['machine']}](index.md#machines)")
+    if result.get("seeds", USUAL["seeds"]) != USUAL["seeds"]:
         parts.append(f"seeds: {result['seeds']}")
-    return "; ".join(parts) + "."
+    return "; ".join(parts).removesuffix(".") + "."
 
 
 def write_pages(folder: Path = FOLDER) -> None:

@@ -206,12 +206,7 @@ def _row(what: str, library: str, rounds: list[tuple[float, float]]) -> list[str
 
 DESCRIPTION: dict[str, Any] = {
     "heading": "Speed",
-    "text": [
-        "Microseconds of a processor for a pair, beside the library that defines a score: 58,000 pairs of captions, "
-        "from Arrow text to Arrow columns, and 5,000 of them by the library, from Python strings to numbers, in turn, "
-        "in one process. Median and range of five rounds; the ratio is that within a round."
-    ],
-    "command": ["PARALOOM_DATA=/path/to/corpora python benchmarks/scores.py --write"],
+    "command": ["python benchmarks/scores.py --write"],
     "machine": "cores",
     "columns": ["score", "µs", "peer", "µs", "peer / Paraloom"],
     "align": "lrlrr",

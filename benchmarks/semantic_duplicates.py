@@ -15,11 +15,9 @@ import gzip
 import os
 import random
 import resource
-import subprocess
-import time
 from pathlib import Path
 
-from results_pages import FOLDER, read_topic, write_topic
+from results_pages import FOLDER, put_result
 
 from paraloom import as_pairs
 
@@ -53,8 +51,8 @@ def main() -> None:
     texts = sorted({text for pair in pairs for text in pair[1:]})
     random.Random(1).shuffle(texts)
     kinds = ("mrpc", "quora", "mrpc, different")
-    counts = [sum(kind == one[0] for one in pairs) for kind in kinds]
-    rows = [["nothing", "0.0%", "0.0%", "0.0%", "0", "0", "0"]]
+    print({kind: sum(kind == one[0] for one in pairs) for kind in kinds}, len(texts))
+    rows: list[list[str]] = []
     for name, similarity, encoder in METHODS:
         before = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
         kept = as_pairs([(text, text) for text in texts]).drop_duplicates(
@@ -73,34 +71,17 @@ def main() -> None:
         rows.append([name, *shares, f"{dropped:,}", f"{elsewhere:,}", f"{seconds:.0f}"])
         print(" | ".join(rows[-1]), flush=True)
     if options.write:
-        write_page(rows, len(texts), counts)
-
-
-def write_page(rows: list[list[str]], sentences: int, counts: list[int]) -> None:
-    """Put the table on the page of runs."""
-    path = FOLDER / "runs.json"
-    topic = read_topic(path)
-    commit = subprocess.run(["git", "rev-parse", "--short=8", "HEAD"], capture_output=True, text=True, check=True)
-    result = {
-        "heading": HEADING,
-        "text": [
-            f"{sentences:,} sentences in random order, both sides of MRPC's training pairs ({counts[0]:,} the same by "
-            f"people's judgment, {counts[2]:,} different, though alike) and of {counts[1]:,} duplicate questions of "
-            "Quora, through `drop_duplicates` by letters (MinHash) or, with an encoder, by meaning. A pair is found if "
-            "a side is dropped. *Elsewhere*: dropped, no partner of it is left."
-        ],
-        "command": ["python benchmarks/semantic_duplicates.py --write"],
-        "commit": commit.stdout.strip(), "date": time.strftime("%Y-%m-%d"), "version": "0.2", "machine": "cores",
-        "columns": ["", "MRPC, same", "Quora", "MRPC, different", "dropped", "elsewhere", "processor, s"],
-        "align": "lrrrrrr",
-        "rows": rows,
-        "notes": [
-            "At as many of the different pairs, meaning finds more of the same. No threshold is free of errors: look "
-            "at what is dropped."
-        ],
-    }  # fmt: skip
-    topic["results"] = [one for one in topic["results"] if one.get("heading") != HEADING] + [result]
-    write_topic(path, topic)
+        put_result(
+            FOLDER / "runs.json",
+            {
+                "heading": HEADING,
+                "command": ["python benchmarks/semantic_duplicates.py --write"],
+                "machine": "cores",
+                "columns": ["", "MRPC, same", "Quora", "MRPC, different", "dropped", "elsewhere", "processor, s"],
+                "align": "lrrrrrr",
+                "rows": rows,
+            },
+        )
 
 
 if __name__ == "__main__":

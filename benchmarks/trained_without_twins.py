@@ -235,7 +235,7 @@ def record(rows: list[list[str]], options: argparse.Namespace) -> None:
     result = {
         **{"heading": HEADING, "machine": "bfloat16", "seeds": str(options.seeds)},
         "command": [
-            "PARALOOM_DATA=/path/to/corpora python benchmarks/trained_without_twins.py /path/to/all-MiniLM-L6-v2 \\",
+            "python benchmarks/trained_without_twins.py /path/to/all-MiniLM-L6-v2 \\",
             "    -o build/twins --record",
         ],
         "columns": [

@@ -145,25 +145,12 @@ def write(options: argparse.Namespace, table: list[list[str]], seconds: dict[str
     """Put the figures on the page of translators."""
     put_result(FOLDER / "translators.json", {
         "heading": "Trained with noise",
-        "text": [
-            f"The bundled `de-en` continues on the 29,000 captions of Multi30k for {options.steps} steps of 2,000 "
-            f"subwords, as they are or with `noise = {json.dumps(list(NOISE))}`. BLEU on the captions of 2016, "
-            "greedily, the mean of three seeds; the difference with a paired interval of 1,000 bootstrap samples. "
-            "*Neighboring keys* are errors that the training does not have; in upper case BLEU ignores case; "
-            "references of text without final punctuation have none."
-        ],
         "command": [f"python benchmarks/training_noise.py -o runs/training-noise --steps {options.steps} --write"],
         "machine": "bfloat16",
         "seeds": "1, 2 and 3",
         "columns": ["text", "`de-en`", "without noise", "with noise", "difference"],
         "align": "lrrrl",
         "rows": table,
-        "notes": [
-            "**Not what was hoped for**: noise costs clean captions 0.9 BLEU, and neither typing errors nor missing "
-            "punctuation gain anything. Upper case stays unreadable: the subwords of `de-en` spell it letter by "
-            "letter, and so few updates do not teach it. Subwords that were learned from text with noise were not "
-            "measured."
-        ],
     })  # fmt: skip
 
 
