@@ -63,8 +63,6 @@ def texts(pairs: list[tuple[str, str]]) -> dict[str, tuple[list[str], list[str]]
 
     return {
         "clean": sides,
-        "upper case": noisy("uppercase"),
-        "title case": noisy("titlecase"),
         "without final punctuation": noisy("unpunctuated"),
         "typing errors": noisy("typos"),
         "neighboring keys": ([neighboring_keys(text, keys) for text in sides[0]], sides[1]),
@@ -73,11 +71,7 @@ def texts(pairs: list[tuple[str, str]]) -> dict[str, tuple[list[str], list[str]]
 
 def measured(kind: str, corpus: tuple[list[str], list[str]], models: dict[str, list[list[str]]]) -> list[str]:
     """A row of the table: BLEU of the start and of both arms, and their difference with an interval."""
-    references = corpus[1]
-    if kind == "upper case":
-        references = [text.lower() for text in references]
-        models = {name: [[text.lower() for text in one] for one in seeds] for name, seeds in models.items()}
-    scorer = Corpus(references, models["start"][0])
+    scorer = Corpus(corpus[1], models["start"][0])
     statistics = {name: [scorer.statistics(one)["bleu"] for one in seeds] for name, seeds in models.items()}
     scores = {name: [scorer.score("bleu", one.sum(axis=0)) for one in seeds] for name, seeds in statistics.items()}
     drawn = {
