@@ -499,10 +499,6 @@ def page(measured: dict[str, Any], seeds: dict[str, Any], commit: str, date: str
             return "–"
         return f"{cut(entry[name])} [{', '.join(cut(end) for end in entry[f'{name}, interval'])}]"
 
-    def spread(values: list[float], show: Callable[[float], str] = cut) -> str:
-        ends = dict.fromkeys(show(end).removesuffix(" %") for end in (min(values), max(values)))
-        return f"{show(float(np.mean(values)))} ({' to '.join(ends)})" if len(ends) > 1 else show(values[0])
-
     def others(entry: dict[str, Any], names: Sequence[str] = SCORERS[1:]) -> list[str]:
         return [cut(entry[name]) for name in names]
 
@@ -521,8 +517,7 @@ def page(measured: dict[str, Any], seeds: dict[str, Any], commit: str, date: str
 
     tables = {
         "Sets that people labeled": [
-            [name, f"{entry['right']:,} / {entry['wrong']:,}", area(entry), spread(seeds["sets"][name]),
-             *others(entry)]
+            [name, f"{entry['right']:,} / {entry['wrong']:,}", area(entry), *others(entry)]
             for name, entry in measured["sets"].items()
         ],
         "One change in a real paraphrase": [[kind, *changed(kind)] for kind in (*SHOWN, "quantifier")],
