@@ -131,7 +131,7 @@ def measured(folder: Path, repeats: int) -> dict[str, Any]:
     start, used = time.perf_counter(), time.process_time()
     with opened(folder, scratch=folder.parent) as server:
         results: dict[str, Any] = {
-            "opened": [time.process_time() - used, time.perf_counter() - start, memory()["VmHWM"]],
+            "opened": [time.process_time() - used, time.perf_counter() - start],
             "start of Python": used,
         }
         threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -192,7 +192,6 @@ def main() -> None:
     rows = [
         ["opened: processor, s; by the clock", *(f"{one['opened'][0]:.1f}; {one['opened'][1]:.1f}" for one in columns)],
         *([name, *(cell(one[name]) for one in columns)] for name, *_ in REQUESTS),
-        ["memory when open, MiB", *(f"{one['opened'][2]:,}" for one in columns)],
         ["at most, MiB", *(f"{one['memory']['VmHWM']:,}" for one in columns)],
     ]
     heads = ["", *(f"{rows:,} pairs" for rows in options.rows)]
