@@ -5,7 +5,7 @@
 The bundled `de-en` continues on the 29,000 German captions of Multi30k, once as they are and once with noise, with
 three seeds each. Test are the 1,000 captions of 2016, greedily. Their typing errors are those of the training (other
 draws), or neighboring keys of a German keyboard, which the training does not have. References of text without final
-punctuation have none; BLEU of text in upper case ignores case. A stopped run resumes.
+punctuation have none. A stopped run resumes.
 """
 
 from __future__ import annotations
