@@ -135,13 +135,12 @@ def write_records(
                 stream.write((json.dumps(record, ensure_ascii=False, default=str) + "\n").encode())
                 count += 1
             return count
-        text_of = _comma_separated if suffix == ".csv" else _with_tabs
-        if header:
-            stream.write(text_of(list(columns), path, 0).encode())
-        for record in records:
+        rows = ([_cell(record.get(name)) for name in columns] for record in records)
+        rows = chain([list(columns)], rows) if header else rows
+        for line in quoted_lines(rows) if suffix == ".csv" else _tab_lines(rows, path, 0 if header else 1):
+            stream.write(line.encode())
             count += 1
-            stream.write(text_of([_cell(record.get(name)) for name in columns], path, count).encode())
-    return count
+    return count - header
 
 
 def schema_of_records(records: Iterable[Mapping[str, object]]) -> pa.Schema:
@@ -259,16 +258,13 @@ def _cell(value: object) -> str:
     return str(value)
 
 
-def _comma_separated(cells: Sequence[str], path: str | Path, row: int) -> str:
-    return next(quoted_lines([cells]))
-
-
-def _with_tabs(cells: Sequence[str], path: str | Path, row: int) -> str:
-    if any(character in cell for cell in cells for character in "\t\n\r"):
-        raise DataError(
-            "a value has a tab or a line break, which TSV cannot represent",
-            file=path,
-            row=row,
-            remedy="Write .csv, .jsonl or .parquet.",
-        )
-    return "\t".join(cells) + "\n"
+def _tab_lines(rows: Iterable[Sequence[str]], path: str | Path, first: int) -> Iterator[str]:
+    for row, cells in enumerate(rows, first):
+        if any(character in cell for cell in cells for character in "\t\n\r"):
+            raise DataError(
+                "a value has a tab or a line break, which TSV cannot represent",
+                file=path,
+                row=row,
+                remedy="Write .csv, .jsonl or .parquet.",
+            )
+        yield "\t".join(cells) + "\n"

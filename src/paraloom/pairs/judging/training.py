@@ -178,7 +178,7 @@ def _computes_bfloat16(device: torch.device) -> bool:
 
 @torch.no_grad()
 def logits_of(
-    network: JudgeNetwork, pairs: TokenPairs, special: tuple[int, int, int], *, batch: int = 2048, max_length: int = 160
+    network: JudgeNetwork, pairs: TokenPairs, special: tuple[int, int, int], *, batch: int, max_length: int
 ) -> Float32s:
     """Logits `(n, outputs)` of pairs."""
     device = next(network.parameters()).device
