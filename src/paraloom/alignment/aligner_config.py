@@ -79,6 +79,5 @@ class AlignerConfig:
 
 
 def check_order(order: str) -> None:
-    """Check a value of `AlignerConfig.order`."""
     if order not in ORDERS:
         raise ConfigError(f"unknown order '{order}'{nearest(order, ORDERS)}", remedy="Choose strict or local.")

@@ -50,7 +50,6 @@ class LocalSearch:
         self.min_score = _EVIDENCE * math.log(max(2, texts.sizes[0]) * max(2, texts.sizes[1]))
 
     def align(self, aligner: LearnedState, previous: Alignment | LocalAlignment | None = None) -> LocalAlignment:
-        """The best alignment found."""
         previous = previous.ordered if isinstance(previous, LocalAlignment) else previous
         ordered = self.texts.align(aligner, previous)
         whole = np.arange(self.texts.sizes[0]), np.arange(self.texts.sizes[1])
@@ -161,7 +160,6 @@ class _Current:
             self.available[side][rows[side]] = self.free[side][rows[side]] = False
 
     def has(self, rows: Rows) -> bool:
-        """True if some rows are all available."""
         return all(bool(self.available[side][rows[side]].all()) for side in (0, 1))
 
     def with_neighbors(self, rows: Rows) -> Rows:
@@ -178,7 +176,6 @@ class _Runs(NamedTuple):
 
     @classmethod
     def of(cls, free: Bools) -> _Runs:
-        """The runs of some rows."""
         edges = np.flatnonzero(np.diff(np.concatenate([[0], free.astype(np.int8), [0]])))
         bounds = edges.reshape(-1, 2).astype(np.int64)
         sizes = bounds[:, 1] - bounds[:, 0]

@@ -36,7 +36,6 @@ class Aligner(Protocol):
 
 
 def aligner_config(method: str, max_bead_size: int, order: str = "strict") -> AlignerConfig:
-    """The settings of a method."""
     if method not in METHODS:
         raise ConfigError(f"unknown method '{method}'{nearest(method, list(METHODS))}")
     if order == "local" and method != "evidence":

@@ -262,7 +262,6 @@ def _unaligned(sources: int, targets: int, priors: LogPriors) -> Alignment:
 
 
 def character_counts(texts: Sequence[str]) -> Floats:
-    """Characters of each sentence."""
     return np.array([len(text) for text in texts], np.float64)
 
 

@@ -36,7 +36,6 @@ class Band:
 
     @property
     def is_full(self) -> bool:
-        """True if every boundary is inside."""
         return self.width > self.targets
 
 
@@ -48,15 +47,11 @@ class Evidence(Protocol):
 
 
 class LogPriors(NamedTuple):
-    """Log-probabilities of beads by their numbers of sentences."""
-
     kinds: Floats
     gap_extensions: tuple[float, float]
 
 
 class Alignment(NamedTuple):
-    """The best path."""
-
     beads: Ints
     gains: Float32s
 
@@ -104,12 +99,10 @@ def _search(
 
 
 def full_band(sources: int, targets: int) -> Band:
-    """The band that holds every boundary."""
     return Band(np.zeros(sources + 1, np.int64), targets + 1, sources, targets)
 
 
 def band_along(path: Floats, targets: int, radius: int, smooth: int) -> Band:
-    """A band around a path."""
     sources = len(path) - 1
     rows = np.arange(sources + 1)
     lows = np.floor(path[np.maximum(rows - smooth, 0)]).astype(np.int64) - radius

@@ -43,8 +43,6 @@ class Page:
 
 @dataclass(frozen=True)
 class FileSource:
-    """Pages in files."""
-
     root: Path | None
     site: str
     paths: Sequence[Path] | None = None

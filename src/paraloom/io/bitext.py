@@ -28,7 +28,7 @@ from paraloom.io.formats.base import (
     languages_in_name,
     origin_in_name,
 )
-from paraloom.io.formats.names import SUFFIX, is_dataset, is_named_ppdb, sides
+from paraloom.io.formats.names import SUFFIX, is_dataset, sides
 from paraloom.io.shards import ROW_GROUP_ROWS
 from paraloom.text.language_names import known_language, language_code
 
@@ -149,7 +149,7 @@ def _reader(path: str) -> Callable[[ReadOptions], Iterator[PairRow]]:
     suffix = without_compression(path).suffix or (".tsv" if is_stream(path) else "")
     if suffix in READERS:
         return READERS[suffix]
-    if is_named_ppdb(Path(path).name) and Path(path).is_file():
+    if Path(path).name.lower().startswith("ppdb") and Path(path).is_file():  # PPDB has no suffix of its own
         return late(f"{_FORMATS}.ppdb:read")
     if suffix == "":
         raise DataError("folder not found", file=path, remedy="Check the name, or add the suffix of the file.")
@@ -256,7 +256,6 @@ class _Part:
         return of_part
 
     def of(self, pairs: Iterator[PairRow]) -> Iterator[PairRow]:
-        """The pairs of the part."""
         for _ in islice(pairs, self._skip):
             self._skipped += 1
         yield from islice(pairs, self._limit)

@@ -32,8 +32,6 @@ BadRecord: TypeAlias = Callable[[int, str, str], None]
 
 
 class Record(NamedTuple):
-    """A row of a table."""
-
     row: int
     values: dict[str, Any]
 
@@ -58,7 +56,6 @@ def record_format(path: str | Path) -> str:
 
 
 def read_records(path: str | Path, *, header: bool = True, on_bad: BadRecord | None = None) -> Iterator[Record]:
-    """Read a table, streamed."""
     suffix = record_format(path)
 
     def refuse(row: int, error: DataError, raw: str) -> None:

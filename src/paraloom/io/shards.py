@@ -145,7 +145,6 @@ class RowGroups:
 
 
 def _text_lengths(batch: pa.RecordBatch) -> npt.NDArray[np.int64]:
-    """Bytes of the texts of each row."""
     lengths = np.zeros(batch.num_rows, np.int64)
     for column in batch.columns:
         if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):

@@ -120,7 +120,6 @@ def _other_number(text: str, random: np.random.Generator, names: Sequence[str]) 
 
 
 def _other_name(text: str, random: np.random.Generator, names: Sequence[str]) -> str | None:
-    """Another name from the given ones."""
     spans = []
     for start, end in _name_spans(text):
         others = [name for name in names if name not in text]

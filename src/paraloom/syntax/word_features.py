@@ -50,8 +50,6 @@ class GivenVectors:
 
 
 class WordFeaturizer:
-    """Looks up the features of words."""
-
     def __init__(self, words: Sequence[str], vectors: GivenVectors) -> None:
         self._row = {word: row for row, word in enumerate(words, 1)}
         self._vector_row: dict[str, int] = {}

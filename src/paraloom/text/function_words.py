@@ -104,8 +104,6 @@ _MIN_SCRIPT = 0.3
 
 
 class SampleLanguage(NamedTuple):
-    """Guess the language of a sample of texts."""
-
     language: str | None
     share: float
 

@@ -28,8 +28,6 @@ MAX_RUNG = 10_000  # Sentences on one side of a bead of a ladder at most
 
 @dataclass(frozen=True)
 class GoldDocument:
-    """A pair of texts with its gold beads."""
-
     source: Sequence[str]  # Sentences of the source text
     target: Sequence[str]  # Sentences of the target text
     gold: Sequence[Bead]  # The correct beads
@@ -67,7 +65,12 @@ class BeadFile:
 
 
 def read_bead_file(path: str | Path) -> BeadFile:
-    """Read beads as `read_beads` does, to be scored: published gold may have a sentence in two."""
+    """Read the beads of one pair of texts; published gold may have a sentence in two.
+
+    A line `[0]:[0, 1]`, with or without a cost, is vecalign's. Two numbers, with or without a score, are a rung of a
+    ladder: a bead lies between two consecutive rungs. Costs of vecalign become negative scores. Indices are below
+    10,000,000, and a bead of a ladder has at most 10,000 sentences a side.
+    """
     numbered = [(row, bead) for row, bead in _read_numbered(path) if bead.source or bead.target]
     if not numbered:
         raise DataError(
@@ -79,21 +82,6 @@ def read_bead_file(path: str | Path) -> BeadFile:
         if min((*bead.source, *bead.target)) < 0:
             raise DataError("an index is negative: sentences are counted from 0", file=str(path), row=row)
     return BeadFile(str(path), [bead for _, bead in numbered], [row for row, _ in numbered])
-
-
-def read_beads(path: str | Path) -> list[Bead]:
-    """Read the beads of one pair of texts.
-
-    A line `[0]:[0, 1]`, with or without a cost, is vecalign's. Two numbers, with or without a score, are a rung of a
-    ladder: a bead lies between two consecutive rungs. Costs of vecalign become negative scores. Indices are below
-    10,000,000, and a bead of a ladder has at most 10,000 sentences a side.
-    """
-    beads = [bead for _, bead in _read_numbered(path)]
-    try:
-        check_beads(beads)
-    except DataError as error:
-        raise error.at(file=str(path)) from None
-    return beads
 
 
 def write_beads(path: str | Path, beads: Sequence[Bead], *, src_doc: str = "source", tgt_doc: str = "target") -> None:

@@ -35,8 +35,6 @@ _TEACHER_EPOCHS = 4.0
 
 @dataclass(frozen=True)
 class JudgedPairs:
-    """Labeled pairs of text."""
-
     sources: Sequence[str]  # First sides
     targets: Sequence[str]  # Second sides
     labels: npt.NDArray[np.uint8]  # uint8 `(n, outputs)`, in the order of `OUTPUTS`: 0, 1 or `UNKNOWN`
@@ -65,7 +63,6 @@ class Base:
     judge: JudgeNetwork | None = None  # The judge whose training continues, instead of weights and heads
 
     def network(self, layers: int, seed: int) -> JudgeNetwork:
-        """The network as it starts."""
         import torch
 
         if self.judge is not None:

@@ -71,7 +71,6 @@ class DocumentFrequencies:
         return float(known.mean()) if len(known) else 1.0
 
     def save(self, folder: Path) -> None:
-        """Write the table into a folder."""
         from safetensors.numpy import save
 
         folder.mkdir(parents=True, exist_ok=True)
@@ -87,7 +86,6 @@ class DocumentFrequencies:
 
     @classmethod
     def load(cls, folder: Path) -> DocumentFrequencies:
-        """Load a table that `save` wrote."""
         from safetensors import SafetensorError
         from safetensors.numpy import load_file
 

@@ -39,7 +39,6 @@ class NgramModel:
 
     @property
     def units(self) -> str:
-        """Units of the n-grams: words."""
         return "words"
 
     @property
@@ -56,7 +55,6 @@ class NgramModel:
         return (10 ** (-sums / np.where(words > 0, words + 1, np.nan))).astype(np.float32)
 
     def save(self, folder: Path) -> None:
-        """Write the model into a folder."""
         from safetensors.numpy import save
 
         folder.mkdir(parents=True, exist_ok=True)

@@ -205,8 +205,6 @@ def without_bilingual(names: Sequence[str]) -> tuple[tuple[str, ...], bool]:
 
 
 def encoder_scorers(encoder: EncoderLike, *, bilingual: bool = False) -> tuple[Scorer, ...]:
-    """Make the scorer of `paraphrase_score`, or of `bilingual_similarity`."""
-
     def cosine(pairs: PairBatch) -> Values:
         vectors = [encoder.encode(pairs.texts(side)) for side, _ in SIDES]
         norms = np.linalg.norm(vectors[0], axis=1) * np.linalg.norm(vectors[1], axis=1)
@@ -218,7 +216,6 @@ def encoder_scorers(encoder: EncoderLike, *, bilingual: bool = False) -> tuple[S
 
 
 def idf_scorers(frequencies: DocumentFrequencies) -> tuple[Scorer, ...]:
-    """Make the scorers of `src_idf` and `tgt_idf`."""
     return _of_sides(IDF, lambda pairs, side: frequencies.mean_idf(pairs.texts(side)), frequencies.signature)
 
 
@@ -229,7 +226,6 @@ def perplexity_scorers(model: NgramModel | WittenBellModel) -> tuple[Scorer, ...
 
 
 def classifier_scorers(classifier: ReferenceClassifier) -> tuple[Scorer, ...]:
-    """Make the scorer of `reference_probability`."""
     compute = lambda pairs: classifier.reference_probability(pairs.texts("tgt"))  # noqa: E731
     return (REFERENCE_PROBABILITY.computed(compute, classifier.signature, input_columns=("tgt",)),)
 
@@ -257,7 +253,6 @@ def metric_scorers(name: str, metric: Comet | MetricX) -> tuple[Scorer, ...]:
 
 
 def language_scorers(identifier: LanguageIdentifier) -> tuple[Scorer, ...]:
-    """Make the scorers of `src_language_probability` and `tgt_language_probability`."""
     compute = lambda pairs, side: identifier.probabilities(pairs.texts(side), pairs.texts(f"{side}_lang"))  # noqa: E731
     return _of_sides(LANGUAGE_PROBABILITY, compute, identifier.signature, "{}", "{}_lang")
 

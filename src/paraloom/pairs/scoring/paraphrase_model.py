@@ -79,18 +79,14 @@ class Feature:
 
 @dataclass(frozen=True)
 class LogisticModel:
-    """A logistic regression over scores."""
-
     features: tuple[Feature, ...]
     intercept: float
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The scores that it reads."""
         return tuple(feature.name for feature in self.features)
 
     def probability(self, scores: Mapping[str, npt.ArrayLike]) -> Floats:
-        """Compute the probability of a paraphrase."""
         from scipy.special import expit
 
         logits: Floats = np.asarray(self.intercept, np.float64)
@@ -152,7 +148,6 @@ class ParaphraseModel:
 
     @classmethod
     def load(cls, folder: Path) -> ParaphraseModel:
-        """Read a model from its folder."""
         path = Path(folder) / FILE
         try:
             content = json.loads(path.read_text(encoding="utf-8"))
