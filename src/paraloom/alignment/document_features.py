@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
@@ -153,13 +153,9 @@ def _of_batch(batch: pa.RecordBatch, text_column: str, encoder: EncoderLike | No
     )
 
 
-def _chained(lists: Iterable[list[Value]]) -> list[Value]:
-    return [*chain.from_iterable(lists)]
-
-
 # How the features of several batches become those of all of them.
 _JOINED: Mapping[str, Callable[..., Any]] = {
-    **dict.fromkeys(("ids", "images"), _chained),
+    **dict.fromkeys(("ids", "images"), lambda lists: [*chain.from_iterable(lists)]),
     **dict.fromkeys(("paragraph_counts", "vectors"), np.concatenate),
     **dict.fromkeys(("words", "entities", "translations", "addresses", "links"), concatenate),
 }

@@ -34,10 +34,6 @@ class Band:
     sources: int  # Number of source sentences
     targets: int  # Number of target sentences
 
-    @property
-    def is_full(self) -> bool:
-        return self.width > self.targets
-
 
 class Evidence(Protocol):
     """One source of scores for beads: lengths, words, embeddings …"""
@@ -73,7 +69,7 @@ def best_alignment(
         if 4 * band.width > 3 * targets:
             band = full_band(sources, targets)
         alignment, margin = _search(evidence, priors, band, breaks)
-        if band.is_full or margin >= _EDGE or radius >= max_radius:
+        if band.width > targets or margin >= _EDGE or radius >= max_radius:
             return alignment
         radius *= 2
 

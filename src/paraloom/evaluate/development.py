@@ -49,11 +49,6 @@ class Development:
         return f"{names}; {'without' if self.overlap == 'drop' else 'with'} {total:,} pairs that test tasks have, too"
 
 
-def development_names(development: str) -> tuple[str, ...]:
-    """The names of tasks and groups in a value of `development`."""
-    return tuple(development.partition("?")[0].split("+"))
-
-
 def read_development(folder: str | Path, development: str = DEVELOPMENT) -> Development:
     """Read the tasks that choose, and count by key how many of their pairs the test tasks have, too.
 
@@ -98,7 +93,7 @@ def _chosen(folder: str | Path, evaluated: list[STSTask], development: str) -> l
                 remedy="Give one file, or name the tasks that choose in 'development', such as 'dev/news'.",
             )
         return evaluated
-    return find_tasks(folder, development_names(development))[1]
+    return find_tasks(folder, development.partition("?")[0].split("+"))[1]
 
 
 def _shares(shared: Mapping[str, tuple[int, int]], development: str) -> ConfigError:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import glob
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import chain, islice
 from numbers import Integral
@@ -66,7 +66,7 @@ def read_pairs(
     path = str(source)
     path = str(fetched(path)) if is_url(path) else path
     part = _Part(skip, limit)
-    src_column, tgt_column = map(_plain_column, (src_column, tgt_column))
+    src_column, tgt_column = (int(x) if isinstance(x, Integral) else x for x in (src_column, tgt_column))
     options = ReadOptions(path, src_lang, tgt_lang, src_column, tgt_column, part.reporting(on_reject))
 
     def batches(rows: Iterator[PairRow], default_origin: str) -> Iterator[pa.RecordBatch]:
@@ -91,11 +91,6 @@ def read_pairs(
     return batches(_reader(path)(options), origin_in_name(file_stem(path)))
 
 
-def _plain_column(column: str | int | None) -> str | int | None:
-    """A column by its name or number, which may be one of numpy."""
-    return int(column) if isinstance(column, Integral) else column
-
-
 def _check_names(**names: str | None) -> None:
     """Raise ConfigError for a name that columns cannot hold."""
     for name, value in names.items():
@@ -110,11 +105,9 @@ def write_pairs(rows: Rows, target: str | Path) -> int:
     return write_table(pa.RecordBatchReader.from_batches(schema, batches), target)
 
 
-def write_table(rows: Rows, target: str | Path, columns: Sequence[str] | None = None) -> int:
+def write_table(rows: Rows, target: str | Path) -> int:
     """Write rows to a file atomically."""
     schema, batches = _with_schema(rows)
-    if columns is not None:
-        schema, batches = _selected(schema, batches, list(columns))
     path = str(target)
     suffix = ".tsv" if path == PIPE or is_device(path) else without_compression(path).suffix
     if sides(path) is not None or suffix == ".tmx":
@@ -128,15 +121,6 @@ def write_table(rows: Rows, target: str | Path, columns: Sequence[str] | None = 
         first = pa.RecordBatch.from_pylist([], schema=schema)
         return write_corpus(path, chain([first], batches), kind=_kind(schema)).rows
     raise _unknown_format(path, suffix)
-
-
-def _selected(
-    schema: pa.Schema, batches: Iterator[pa.RecordBatch], columns: list[str]
-) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
-    for name in columns:
-        if name not in schema.names:
-            raise ConfigError(f"column '{name}' not found; the columns are {', '.join(schema.names)}")
-    return pa.schema([schema.field(name) for name in columns]), (batch.select(columns) for batch in batches)
 
 
 def _written(name: str, *arguments: object) -> int:

@@ -118,9 +118,9 @@ def sql(template: str, /, *parts: object, **named: object) -> Sql:
     return Sql(template.format(*map(_part, parts), **{name: _part(part) for name, part in named.items()}))
 
 
-def sql_list(parts: Iterable[object], separator: str = ", ") -> Sql:
+def sql_list(parts: Iterable[object]) -> Sql:
     """Join parts of a query, as `sql` takes them."""
-    return Sql(separator.join(map(_part, parts)))
+    return Sql(", ".join(map(_part, parts)))
 
 
 def sql_text(text: str) -> Sql:

@@ -204,7 +204,10 @@ class _BeadReader:
         self._is_ladder = bool(rung)
         if match:
             cost = _parse_score(match[3])
-            source, target = (_parse_indices(match[side]) for side in (1, 2))
+            source, target = (
+                tuple(_parse_index(index.strip()) for index in match[side].split(",") if index.strip())
+                for side in (1, 2)
+            )
             return Bead(source, target, -cost if cost else 0.0)
         assert rung is not None
         return self._rung(_parse_index(rung[1]), _parse_index(rung[2]), rung[3])
@@ -222,10 +225,6 @@ class _BeadReader:
             bead = Bead(tuple(range(before[0], source)), tuple(range(before[1], target)), self._score)
         self._before, self._score = (source, target), _parse_score(score)
         return bead
-
-
-def _parse_indices(text: str) -> tuple[int, ...]:
-    return tuple(_parse_index(index.strip()) for index in text.split(",") if index.strip())
 
 
 def _parse_index(text: str) -> int:

@@ -16,9 +16,9 @@ from paraloom.core.digests import file_digest, signature
 from paraloom.core.errors import DataError, ModelError
 from paraloom.core.sorted_ids import find_ids
 from paraloom.core.stats import IdCounts
-from paraloom.pairs.scoring.token_list_kernels import distinct_entries
 from paraloom.text.buffers import Texts
 from paraloom.text.normalize import lowercase
+from paraloom.text.token_list_kernels import distinct_entries
 from paraloom.text.tokens import TokenLists, tokenize
 
 FILE = "rarity.safetensors"

@@ -6,9 +6,9 @@ import numpy as np
 import numpy.typing as npt
 
 from paraloom.core.array_types import Float32s, Int32s
-from paraloom.pairs.scoring.token_list_kernels import shared_counts
 from paraloom.text.buffers import Texts
 from paraloom.text.ngrams import ngram_totals, ngrams
+from paraloom.text.token_list_kernels import shared_counts
 from paraloom.text.tokens import TokenLists
 
 
