@@ -95,8 +95,9 @@ def write_beads(path: str | Path, beads: Sequence[Bead], *, src_doc: str = "sour
             file=path,
             remedy="Use .vecalign, .ladder or .parquet for beads, and .tsv, .tmx or .jsonl for the sentences.",
         )
+    vecalign = (f"{list(bead.source)}:{list(bead.target)}:{-bead.score:.6f}" for bead in beads)
     with open_write(path) as stream:
-        for line in _vecalign_lines(beads) if suffix == ".vecalign" else _ladder_lines(beads):
+        for line in vecalign if suffix == ".vecalign" else _ladder_lines(beads):
             stream.write(line.encode() + b"\n")
 
 
@@ -243,11 +244,6 @@ def _parse_score(text: str | None) -> float:
         return float(text) if text else 0.0
     except ValueError:
         raise DataError(f"expected a score, got '{text}'") from None
-
-
-def _vecalign_lines(beads: Iterable[Bead]) -> Iterator[str]:
-    for bead in beads:
-        yield f"{list(bead.source)}:{list(bead.target)}:{-bead.score:.6f}"
 
 
 def _ladder_lines(beads: Iterable[Bead]) -> Iterator[str]:
