@@ -119,25 +119,22 @@ def write_records(
     schema: pa.Schema | None = None,
     *,
     header: bool = True,
-) -> int:
+) -> None:
     suffix = record_format(path)
     if suffix == ".parquet":
         if schema is None:
             raise ConfigError("a Parquet file needs types of its columns", file=path)
-        return write_shard(path, _batches(records, schema, path), schema)
-    count = 0
+        write_shard(path, _batches(records, schema, path), schema)
+        return
+    if suffix == ".jsonl":
+        lines: Iterator[str] = (json.dumps(record, ensure_ascii=False, default=str) + "\n" for record in records)
+    else:
+        cells = ([_cell(record.get(name)) for name in columns] for record in records)
+        rows = chain([list(columns)] if header else [], cells)
+        lines = quoted_lines(rows) if suffix == ".csv" else _tab_lines(rows, path, 0 if header else 1)
     with open_write(path) as stream:
-        if suffix == ".jsonl":
-            for record in records:
-                stream.write((json.dumps(record, ensure_ascii=False, default=str) + "\n").encode())
-                count += 1
-            return count
-        rows = ([_cell(record.get(name)) for name in columns] for record in records)
-        rows = chain([list(columns)], rows) if header else rows
-        for line in quoted_lines(rows) if suffix == ".csv" else _tab_lines(rows, path, 0 if header else 1):
+        for line in lines:
             stream.write(line.encode())
-            count += 1
-    return count - header
 
 
 def schema_of_records(records: Iterable[Mapping[str, object]]) -> pa.Schema:
