@@ -66,7 +66,7 @@ def read_pairs(
     path = str(source)
     path = str(fetched(path)) if is_url(path) else path
     part = _Part(skip, limit)
-    src_column, tgt_column = (int(x) if isinstance(x, Integral) else x for x in (src_column, tgt_column))
+    src_column, tgt_column = map(_plain_column, (src_column, tgt_column))
     options = ReadOptions(path, src_lang, tgt_lang, src_column, tgt_column, part.reporting(on_reject))
 
     def batches(rows: Iterator[PairRow], default_origin: str) -> Iterator[pa.RecordBatch]:
@@ -89,6 +89,11 @@ def read_pairs(
     languages = languages_in_name(file_stem(path)) or (None, None)
     options = replace(options, src_lang=src_lang or languages[0], tgt_lang=tgt_lang or languages[1])
     return batches(_reader(path)(options), origin_in_name(file_stem(path)))
+
+
+def _plain_column(column: str | int | None) -> str | int | None:
+    """A column by its name or number, which may be one of numpy."""
+    return int(column) if isinstance(column, Integral) else column
 
 
 def _check_names(**names: str | None) -> None:

@@ -89,6 +89,11 @@ class Clause:
     question: Part | None
     """The question phrase or relative pronoun among them, before the head."""
 
+    @property
+    def is_inverted(self) -> bool:
+        """True if a verb is before the subject."""
+        return bool(self.verbs and self.subjects) and self.verbs[0] < self.subjects[0]
+
 
 @dataclass
 class Projection:
@@ -331,7 +336,7 @@ class Projection:
         clause = self.parts_of_clause(head, dependents)
         if clause.verbs and self.is_question_phrase(clause.predicate) and _last(clause.predicate) < clause.verbs[0]:
             return self.question_of_predicate(clause, main=main)
-        if clause.verbs and clause.subjects and clause.verbs[0] < clause.subjects[0]:
+        if clause.is_inverted:
             asks = not main or self.question or clause.question is not None
             content = Phrase("SQ" if asks else "SINV", self.inverted(clause))
         else:
