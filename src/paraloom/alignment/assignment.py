@@ -16,7 +16,6 @@ _SLACK = 0.3
 
 
 def assign(pairs: CandidatePairs, scores: Floats, sizes: tuple[int, int], method: str = "one-to-one") -> Ints:
-    """Choose pairs among candidates."""
     if method not in ASSIGNMENTS:
         raise ConfigError(f"unknown assignment '{method}'{nearest(method, ASSIGNMENTS)}")
     if not len(scores):

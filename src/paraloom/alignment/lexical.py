@@ -107,7 +107,6 @@ class LexicalDirection:
 
     @cached_property
     def _background(self) -> Floats:
-        """Background probability of each observed word, by number."""
         return self.background.probabilities_of(self.observed.types)
 
     @cached_property

@@ -29,8 +29,6 @@ Weights = Path | tuple[float, float, float] | None
 
 
 class Aligner(Protocol):
-    """Whatever aligns the sentences of two texts."""
-
     def align(self, pair: TextPair) -> list[Bead]:
         """The beads of a pair of texts, in order."""
 

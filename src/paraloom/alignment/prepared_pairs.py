@@ -52,8 +52,6 @@ Directions = tuple[LexicalDirection, LexicalDirection]
 
 @dataclass(frozen=True, eq=False)
 class LearnedState:
-    """Knowledge of an aligner about some texts."""
-
     config: AlignerConfig  # Its settings
     priors: LogPriors  # Log-probabilities of beads by their numbers of sentences
     # By unit (`word`, `prefix`), the unigram probabilities of source and target.

@@ -147,7 +147,6 @@ class AlignmentScore(EvaluationResult):
 
     @property
     def signature(self) -> str:
-        """Kind and size of the measurement."""
         return signature("alignment", pairs=self.pairs, beads=sum(self.sizes["gold"].values()))
 
     def to_dict(self) -> dict[str, Any]:

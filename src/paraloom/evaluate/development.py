@@ -25,8 +25,6 @@ _OVERLAP = {"": "refuse", "overlap=drop": "drop", "overlap=keep": "keep"}
 
 @dataclass(frozen=True)
 class Development:
-    """The pairs that choose."""
-
     tasks: tuple[STSPairs, ...]
     # Name of a task → how many of its pairs a test task has, too, and how many pairs it has.
     shared: Mapping[str, tuple[int, int]]

@@ -88,7 +88,6 @@ def evaluate_translation(hypotheses: Sequence[str], references: Sequence[str]) -
 
 
 def format_margin(interval: float | None, digits: int) -> str:
-    """Format the half width of an interval."""
     return "" if interval is None else f" ± {interval:.{digits}f}"
 
 

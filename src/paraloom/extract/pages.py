@@ -113,7 +113,6 @@ def _sources_in_list(name: str) -> list[PageSource]:
 
 
 def _sources_in_path(path: Path) -> list[PageSource]:
-    """The sources in a folder, or an archive."""
     if str(path) == PIPE:
         raise DataError(
             "pages cannot be read from a pipe, because they are read twice",

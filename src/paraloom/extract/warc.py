@@ -176,7 +176,6 @@ def _image(record: ArcWarcRecord, url: str) -> ArchivedImage | None:
 
 
 def _charset(parameters: str) -> str | None:
-    """The charset among the parameters of a Content-Type."""
     return next((p.partition("=")[2].strip("\"' ") for p in parameters.split(";") if "charset" in p.lower()), None)
 
 

@@ -19,8 +19,6 @@ NUM_AFFIXES = 8  # Prefixes of one to three letters, suffixes of one to four, an
 
 
 class WordFeatures(NamedTuple):
-    """Features of the n words of a sentence."""
-
     words: Ints
     affixes: Ints
     vectors: Ints

@@ -51,7 +51,6 @@ class BeadFile:
         return max((index + 1 for bead in self.beads for index in getattr(bead, side)), default=0)
 
     def check_range(self, side: Side, count: int, text: str, remedy: str | None = None) -> None:
-        """Check that every index is within its text."""
         for bead, row in zip(self.beads, self.rows, strict=True):
             last = max(getattr(bead, side), default=-1)
             if last >= count:

@@ -152,7 +152,6 @@ def raw_text(line: bytes) -> str:
 
 
 def json_object(line: str) -> dict[str, Any]:
-    """Parse a line of JSON Lines."""
     try:
         value = json.loads(line)
     except (ValueError, RecursionError) as error:
