@@ -73,13 +73,18 @@ def lookalike(text: str, kind: str, random: np.random.Generator, names: Sequence
     return changed if changed is not None and changed.lower() != text.lower() else None
 
 
+def names_in(texts: Sequence[str]) -> list[str]:
+    """Capitalized words that do not begin a sentence, each once, sorted."""
+    return sorted({text[start:end] for text in texts for start, end in _name_spans(text)})
+
+
 def make_lookalikes(
     batch: pa.RecordBatch, kinds: Sequence[str], *, changed: str = "tgt", seed: int = 1
 ) -> pa.RecordBatch:
     """Make look-alikes of pairs: one row for each pair and each rule that applies to it."""
     ids = batch.column("pair_id").to_pylist()
     texts = [text or "" for text in batch.column(changed).to_pylist()]
-    names = sorted({text[slice(*span)] for text in texts for span in _name_spans(text)}) if "name" in kinds else []
+    names = names_in(texts) if "name" in kinds else []
     sources, values, made_by = [], [], []
     for row, (pair_id, text) in enumerate(zip(ids, texts, strict=True)):
         for kind in kinds:
