@@ -27,7 +27,7 @@ from paraloom.alignment.sentences import to_beads
 from paraloom.alignment.text_pairs import TextPair
 from paraloom.core.beads import Bead
 from paraloom.core.seeds import generator
-from paraloom.io.formats.alignments import read_beads
+from paraloom.io.formats.alignments import read_bead_file
 from paraloom.papers.park17.aligner import BlockCosines, align_by_cosine
 from paraloom.text.tokens import token_strings, tokenize
 
@@ -207,7 +207,7 @@ def hunalign(source: Sequence[str], target: Sequence[str]) -> list[Bead] | None:
             file.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
         ended = subprocess.run([program, *files[:3]], check=True, capture_output=True, text=True)
         files[3].write_text(ended.stdout, encoding="utf-8")
-        return read_beads(files[3])
+        return read_bead_file(files[3]).beads
 
 
 def _random_costs(vectors: Vectors, others: Vectors) -> Floats:

@@ -27,7 +27,7 @@ from paraloom.core.beads import MAX_BEAD_SIZE, Bead
 from paraloom.embed.encoder import Encoder
 from paraloom.evaluate.alignment import AlignmentScore
 from paraloom.io import read_lines
-from paraloom.io.formats.alignments import read_beads, read_gold_documents
+from paraloom.io.formats.alignments import read_bead_file, read_gold_documents
 
 # Texts are cut into pieces of this many source sentences, to see what short texts do.
 PIECE = 50
@@ -106,7 +106,8 @@ def yearbook(data: Path, *systems: str) -> GoldText:
         [list(read_lines(folder / f"eval1957.{name}")) for name in side] for side in names
     )
     return GoldText(
-        TextPair(source[0], target[0], forward, backward), read_beads(data / "align" / "vecalign-dev" / "dev.defr")
+        TextPair(source[0], target[0], forward, backward),
+        read_bead_file(data / "align" / "vecalign-dev" / "dev.defr").beads,
     )
 
 
@@ -114,7 +115,7 @@ def magazine(data: Path) -> GoldText:
     """Hunalign's Hungarian and English magazine."""
     folder = data / "align" / "hunalign-hu-en"
     source, target = (list(read_lines(folder / f"dtm.{side}")) for side in ("hu", "en"))
-    return GoldText(TextPair(source, target), read_beads(folder / "dtm.hand.ladder"))
+    return GoldText(TextPair(source, target), read_bead_file(folder / "dtm.hand.ladder").beads)
 
 
 def help_pages(data: Path, language: str, first: int, count: int) -> list[GoldText]:

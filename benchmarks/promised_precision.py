@@ -98,16 +98,14 @@ def draw(scores: np.ndarray, labels: np.ndarray, precision: float, seed: int) ->
     """Threshold of each method at each number of labels, in one resampling."""
     order = np.random.default_rng(seed).permutation(len(scores))
     known, position = np.full(len(scores), -1, np.int8), np.argsort(order)
-    ranking = Ranking(scores, order, known)
-    _ = ranking.first, ranking.depths  # Computed once: they do not depend on the labels.
     result: dict[str, list[float | None]] = {name: [] for name in METHODS}
     for count in LABELS:
         while (left := count - int((known >= 0).sum())) > 0:
-            drawn = next_to_label(ranking.with_labels(known), precision, CONFIDENCE)[:left]
+            drawn = next_to_label(Ranking(scores, order, known), precision, CONFIDENCE)[:left]
             if not len(drawn):
                 break
             known[drawn] = labels[drawn]
-        result["promised"].append(certified_cut(ranking.with_labels(known), precision, CONFIDENCE).threshold)
+        result["promised"].append(certified_cut(Ranking(scores, order, known), precision, CONFIDENCE).threshold)
         for name in list(METHODS)[:-1]:
             chosen = position[:count]
             result[name].append(by_labels(name, scores[chosen], labels[chosen], precision))

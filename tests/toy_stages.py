@@ -243,7 +243,7 @@ class Total(Fit):
             for shard in shards[len(done) :]:
                 mark(f"fit {shard.parent.name}/{shard.name}")
                 time.sleep(self.delay)
-                done.append(sum(read_shard(shard, ["sent_id"])["sent_id"].to_pylist()))
+                done.append(sum(read_shard(shard)["sent_id"].to_pylist()))
                 checkpoint.write_text(" ".join(map(str, done)))
                 advance(1)
         (folder / "total.txt").write_text(str(sum(done) * self.times))

@@ -27,7 +27,7 @@ from paraloom.api.quickstart import BUNDLED
 from paraloom.core.beads import Bead
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.seeds import generator
-from paraloom.io.formats.alignments import read_beads
+from paraloom.io.formats.alignments import read_bead_file
 from paraloom.papers.park17.aligner import PUBLISHED, Park17Weights, align_by_cosine
 
 Command = Callable[..., tuple[int, str, str]]
@@ -159,7 +159,7 @@ def test_the_command_takes_delimiter_and_lexicon(paraloom: Command, tmp_path: Pa
     assert status == 0, message
     align_files("a.de", "a.en", "park17.vecalign", hard_delimiter=".EOA", method="park17")
     for name in ("out.vecalign", "park17.vecalign"):
-        assert ((1,), (1,)) in [(bead.source, bead.target) for bead in read_beads(tmp_path / name)]
+        assert ((1,), (1,)) in [(bead.source, bead.target) for bead in read_bead_file(tmp_path / name).beads]
     assert paraloom(*verb, *lexicon, "-o", "out.tsv")[0] == 0
     assert ".EOA" not in (tmp_path / "out.tsv").read_text()
 
@@ -223,7 +223,7 @@ def test_the_command_takes_an_encoder(paraloom: Command, tmp_path: Path) -> None
     encoder = ["--encoder", str(BUNDLED / "english")]
     status, _, message = paraloom("align", "sentences", "a.txt", "b.txt", *encoder, "-o", "out.vecalign")
     assert status == 0, message
-    beads = read_beads(tmp_path / "out.vecalign")
+    beads = read_bead_file(tmp_path / "out.vecalign").beads
     assert [(bead.source, bead.target) for bead in beads] == [((0,), (0,)), ((1,), (1,))]
 
 

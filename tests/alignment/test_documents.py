@@ -245,18 +245,6 @@ def test_beads_stay_within_their_pair_and_have_the_original_texts(world: World) 
     assert correct / total > 0.95
 
 
-@pytest.mark.slow
-def test_a_fitted_aligner_can_be_given(world: World) -> None:
-    source, target = (documents([page.text for page in side]) for side in (world.source, world.target))
-    alignment = align_documents(source, target)
-    assert alignment.aligner is not None
-    pairs = alignment.pairs()
-    given = list(align_within(source, target, pairs, aligner=alignment.aligner))
-    learned = list(align_within(source, target, pairs))
-    same = sum(a.beads[k][:2] == b.beads[k][:2] for a, b in zip(given, learned, strict=True) for k in (0, 1))
-    assert same / (2 * len(pairs)) > 0.9
-
-
 def test_no_pairs_give_no_alignments(world: World) -> None:
     assert within(world, []) == []
 

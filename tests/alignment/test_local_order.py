@@ -10,7 +10,8 @@ import pytest
 from paraloom.alignment import long_gaps as long_gaps_module
 from paraloom.alignment import prepared_pairs as prepared_pairs_module
 from paraloom.alignment.aligner_config import AlignerConfig
-from paraloom.alignment.local_order import best_of_each, heaviest_stretch
+from paraloom.alignment.assignment import ranks_of
+from paraloom.alignment.local_order import heaviest_stretch
 from paraloom.alignment.local_parts import OrderedPart, Walls, merge, restrict
 from paraloom.alignment.long_gaps import long_gaps, with_gaps
 from paraloom.alignment.search import Alignment, Band, LogPriors, best_alignment, full_band
@@ -170,10 +171,10 @@ def test_the_heaviest_stretch_is_empty_where_nothing_is_gained() -> None:
     assert heaviest_stretch(np.array([2.0, -3.0, 1.0, 1.5])) == (2, 4, 2.5)
 
 
-def test_the_best_of_each_group_are_chosen_by_weight() -> None:
-    groups, weights = np.array([1, 0, 1, 1, 0]), np.array([0.1, 5.0, 0.3, 0.2, 7.0])
-    assert best_of_each(groups, weights, 1).tolist() == [False, False, True, False, True]
-    assert not len(best_of_each(np.array([], np.int64), np.array([]), 2))
+def test_ranks_are_those_in_a_group() -> None:
+    groups, scores = np.array([1, 0, 1, 1, 0, 1]), np.array([0.1, 5.0, 0.3, 0.2, 7.0, 0.3])
+    assert ranks_of(scores, groups).tolist() == [3, 1, 0, 2, 0, 1]
+    assert not len(ranks_of(np.array([]), np.array([], np.int64)))
 
 
 @pytest.mark.parametrize("order", ["strict", "local"])

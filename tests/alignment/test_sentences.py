@@ -34,7 +34,7 @@ from paraloom.core.beads import Bead
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.evaluate.alignment import AlignmentScore
 from paraloom.io import read_lines
-from paraloom.io.formats.alignments import read_beads
+from paraloom.io.formats.alignments import read_bead_file
 from paraloom.text.tokens import token_hash, tokenize
 
 
@@ -377,7 +377,7 @@ def test_bleualigns_text_is_aligned_far_better_than_by_lengths(data: Path) -> No
     source, target, forward, backward = (
         list(read_lines(folder / f"eval1957.{name}")) for name in ("de", "fr", "google.fr", "google.de")
     )
-    gold = read_beads(data / "align" / "vecalign-dev" / "dev.defr")
+    gold = read_bead_file(data / "align" / "vecalign-dev" / "dev.defr").beads
     beads = align_pair(TextPair(source, target, [forward], [backward]), AlignerConfig(max_bead_size=5))
     assert strict_f1(gold, beads) > 0.87
     assert all(one.source < other.source for one, other in pairwise(bead for bead in beads if bead.source))

@@ -22,7 +22,7 @@ from paraloom.core.beads import Bead
 from paraloom.evaluate.alignment import AlignmentScore
 from paraloom.io import read_lines
 from paraloom.io.arrays import StoredVectors
-from paraloom.io.formats.alignments import read_beads
+from paraloom.io.formats.alignments import read_bead_file
 from paraloom.text.tokens import tokenize
 
 
@@ -105,7 +105,7 @@ def test_windows_of_a_real_text(small_windows: list[tuple[int, int]], data: Path
     texts = [list(read_lines(folder / f"eval1957.{name}")) for name in ("de", "fr", "google.fr", "google.de")]
     score = AlignmentScore()
     score.add(
-        read_beads(data / "align" / "vecalign-dev" / "dev.defr"),
+        read_bead_file(data / "align" / "vecalign-dev" / "dev.defr").beads,
         align_pair(TextPair(*texts[:2], *([t] for t in texts[2:]))),
     )
     assert len(small_windows) > 20

@@ -16,7 +16,7 @@ from paraloom.api.alignment import AlignFilesConfig, AlignFilesSettings
 from paraloom.api.alignment_checks import NamedText, check_delimiters, warn_of_languages, warn_of_lengths
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.protocols import Variant
-from paraloom.io.formats.alignments import read_beads
+from paraloom.io.formats.alignments import read_bead_file
 
 Command = Callable[..., tuple[int, str, str]]
 
@@ -176,7 +176,7 @@ def test_the_order_local_lets_passages_cross(paraloom: Command, tmp_path: Path) 
     write(tmp_path / "a.en", lines[12:] + lines[:12])
     status, _, message = paraloom("align", "sentences", "a.de", "a.en", "--order", "local", "-o", "out.vecalign")
     assert status == 0, message
-    beads = read_beads(tmp_path / "out.vecalign")
+    beads = read_bead_file(tmp_path / "out.vecalign").beads
     assert [(bead.source, bead.target) for bead in beads] == [((k,), ((k - 12) % 30,)) for k in range(30)]
 
 

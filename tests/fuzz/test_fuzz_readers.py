@@ -25,7 +25,7 @@ from paraloom.evaluate.mining import read_gold_rows
 from paraloom.io import Corpus, read_pairs, write_corpus
 from paraloom.io.compression import read_lines, read_raw_lines
 from paraloom.io.formats import csv
-from paraloom.io.formats.alignments import read_bead_file, read_beads, read_gold_documents
+from paraloom.io.formats.alignments import read_bead_file, read_gold_documents
 from paraloom.io.formats.base import ReadOptions
 from paraloom.io.quoting import BadRow
 from paraloom.io.records import read_records
@@ -242,8 +242,7 @@ READERS: dict[str, tuple[tuple[bytes, ...], Callable[[Path, bytes], object]]] = 
         (pa.compress(b"a\nb\n" * 9, "zstd", asbytes=True),),
         lambda folder, content: compressed(folder / "a.zst", content),
     ),
-    "beads": ((BEADS, LADDER), at("a.txt", read_beads)),
-    "beads to score": ((BEADS, LADDER), at("a.txt", read_bead_file)),
+    "beads": ((BEADS, LADDER), at("a.txt", read_bead_file)),
     "gold documents": ((GOLD,), at("a.jsonl", read_gold_documents)),
     "gold rows": ((b"1\t2\n3\t1\n",), at("a.tsv", read_gold_rows)),
     "conllu": ((CONLLU,), at("a.conllu", lambda path: drain(read_treebank(path)))),

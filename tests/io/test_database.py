@@ -138,7 +138,7 @@ def test_what_does_not_fit_into_memory_goes_to_the_scratch_folder(tmp_path: Path
 def test_parts_of_queries_are_quoted() -> None:
     assert sql("{} {} {} {}", 'a"b', 3, 0.5, sql("x")) == '"a""b" 3 0.5 x'
     assert sql("{x}", x=float("inf")) == "'inf'::DOUBLE"
-    assert sql_list([sql("{} := {}", "a", 1), "b"], " | ") == '"a" := 1 | "b"'
+    assert sql_list([sql("{} := {}", "a", 1), "b"]) == '"a" := 1, "b"'
     assert sql_text("it's") == "'it''s'"
     with pytest.raises(DataError, match="NUL"):
         sql("{}", "a\0b")

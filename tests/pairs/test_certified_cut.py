@@ -154,15 +154,3 @@ def test_bad_input_is_named() -> None:
     for scores, labels in (([1.0, float("nan")], [1, 1]), ([1.0, 2.0], [1, 3])):
         with pytest.raises(DataError, match="none of 1, 0 and −1, or a score is undefined"):
             Ranking(scores, [1, 2], labels)
-
-
-def test_a_ranking_takes_other_labels() -> None:
-    random = np.random.default_rng(3)
-    scores, order = random.random(400).round(2), random.permutation(400)
-    labels = [random.integers(-1, 2, 400).astype(np.int8) for _ in range(2)]
-    ranking = Ranking(scores, order, labels[0])
-    certified_cut(ranking, 0.3)
-    other, again = Ranking(scores, order, labels[1]), ranking.with_labels(labels[1])
-    assert again.evidence(200, 0.3) == other.evidence(200, 0.3)
-    assert certified_cut(again, 0.3) == certified_cut(other, 0.3)
-    assert certified_cut(ranking, 0.3) == certified_cut(Ranking(scores, order, labels[0]), 0.3)

@@ -6,6 +6,7 @@ import json
 import random
 import shutil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -101,6 +102,23 @@ def test_training_of_a_judge_continues_from_its_weights(trained: Path, tmp_path:
     assert np.abs(logits[0] - logits[1]).max() < 0.1 * np.abs(logits[0]).max()
     with pytest.raises(ConfigError, match="has no teacher"):
         train_judge(pairs, tmp_path / "taught", base=trained, teacher_layers=2)
+
+
+def test_pairs_that_are_set_aside_are_cut_as_in_training(
+    trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from paraloom.api import train_judge
+    from paraloom.pairs.judging import fitting
+
+    lengths, read = [], fitting.logits_of
+
+    def recorded(*arguments: Any, max_length: int, **settings: Any) -> Any:
+        lengths.append(max_length)
+        return read(*arguments, max_length=max_length, **settings)
+
+    monkeypatch.setattr(fitting, "logits_of", recorded)
+    train_judge(trained.parent / "pairs.parquet", tmp_path / "judge", base=trained, epochs=0.01, max_length=16)
+    assert lengths == [16]
 
 
 def test_weights_of_another_graph_are_named(trained: Path, tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.schema import signature_of
 from paraloom.pairs.scoring import surface
 from paraloom.pairs.scoring.scorer import Column
-from paraloom.pairs.scoring.similarity import overlap, shared_ngrams
+from paraloom.pairs.scoring.similarity import overlap_from_counts, shared_ngrams
 from paraloom.pairs.scoring.table import COLUMNS, GROUPS, SCORES, find_scorers, score
 from paraloom.text.bleu import BLEU_ORDER, bleu_plus_one_from_counts
 from paraloom.text.chrf import CHRF_BETA, CHRF_ORDER
@@ -114,7 +114,9 @@ def test_overlap_agrees_with_counters(a: str, b: str, n: int) -> None:
     )
     fewer = min(left.total(), right.total())
     expected = (left & right).total() / fewer if fewer else math.nan
-    assert overlap(tokenize([a]), tokenize([b]), n)[0] == pytest.approx(expected, rel=1e-6, nan_ok=True)
+    lists = tokenize([a]), tokenize([b])
+    ours = overlap_from_counts(shared_ngrams(*lists, n), *(side.lengths for side in lists), n)
+    assert ours[0] == pytest.approx(expected, rel=1e-6, nan_ok=True)
 
 
 def test_long_sentences_are_counted_like_short_ones() -> None:

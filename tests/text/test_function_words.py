@@ -34,19 +34,19 @@ TEXTS = {
 
 @pytest.mark.parametrize("language", sorted(TEXTS))
 def test_two_sentences_are_enough_in_most_languages(language: str) -> None:
-    assert sample_language([TEXTS[language]] * 3).language == language
+    assert sample_language([TEXTS[language]] * 3) == language
     assert language in known_function_words()
 
 
 def test_an_answer_needs_words_of_one_language() -> None:
-    assert sample_language([]).language is None
-    assert sample_language(["OK", "Version 2.0", "rako gor mili nin dasat"] * 50).language is None
-    assert sample_language([TEXTS["de"], "Tom", "42"]).language is None  # eight function words
-    assert sample_language([TEXTS["de"], TEXTS["en"]] * 20).language is None
-    assert sample_language(["Tom kam. Tom ging."] * 50).language is None  # "tom" is a Czech word
+    assert sample_language([]) is None
+    assert sample_language(["OK", "Version 2.0", "rako gor mili nin dasat"] * 50) is None
+    assert sample_language([TEXTS["de"], "Tom", "42"]) is None  # eight function words
+    assert sample_language([TEXTS["de"], TEXTS["en"]] * 20) is None
+    assert sample_language(["Tom kam. Tom ging."] * 50) is None  # "tom" is a Czech word
     danish = "Jeg har ikke set ham siden i går, men han kommer nok, når der er mad på bordet."
-    assert sample_language([danish] * 9).language is None  # it might be Norwegian
-    assert sample_language([TEXTS["de"]] * 19 + [TEXTS["en"]]).language == "de"
+    assert sample_language([danish] * 9) is None  # it might be Norwegian
+    assert sample_language([TEXTS["de"]] * 19 + [TEXTS["en"]]) == "de"
 
 
 def test_words_of_several_languages_count_less() -> None:

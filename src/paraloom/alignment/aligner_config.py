@@ -68,7 +68,10 @@ class AlignerConfig:
         check_range(self, "band_radius", low=1)
         check_range(self, "break_weight", "wordless_cost", "piece_cost", "background_tokens", low=0)
         check_range(self, "length_contrast", low=0, high=1)
-        check_order(self.order)
+        if self.order not in ORDERS:
+            raise ConfigError(
+                f"unknown order '{self.order}'{nearest(self.order, ORDERS)}", remedy="Choose strict or local."
+            )
         self.priors.check()
 
     @property
@@ -76,9 +79,3 @@ class AlignerConfig:
         """Weights of the kinds of tokens that are evidence."""
         weights = {"word": self.word_weight, "prefix": self.prefix_weight}
         return {unit: weight for unit, weight in weights.items() if weight > 0}
-
-
-def check_order(order: str) -> None:
-    """Check a value of `AlignerConfig.order`."""
-    if order not in ORDERS:
-        raise ConfigError(f"unknown order '{order}'{nearest(order, ORDERS)}", remedy="Choose strict or local.")

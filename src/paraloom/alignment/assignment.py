@@ -16,7 +16,6 @@ _SLACK = 0.3
 
 
 def assign(pairs: CandidatePairs, scores: Floats, sizes: tuple[int, int], method: str = "one-to-one") -> Ints:
-    """Choose pairs among candidates."""
     if method not in ASSIGNMENTS:
         raise ConfigError(f"unknown assignment '{method}'{nearest(method, ASSIGNMENTS)}")
     if not len(scores):
@@ -56,11 +55,19 @@ def _rival_scores(pairs: CandidatePairs, scores: Floats, chosen: Ints, sizes: tu
 def _two_best(side: Ints, scores: Floats, size: int) -> Ints:
     """Indices of the best two pairs of each document, (size, 2); of equal ones the first; -1 where it has none."""
     best = np.full((size, 2), -1, np.int64)
-    order = np.lexsort((-scores, side))
-    owners = side[order]
-    ranks = np.arange(len(order)) - np.searchsorted(owners, owners)
-    best[owners[ranks < 2], ranks[ranks < 2]] = order[ranks < 2]
+    ranks = ranks_of(scores, side)
+    chosen = np.flatnonzero(ranks < 2)
+    best[side[chosen], ranks[chosen]] = chosen
     return best
+
+
+def ranks_of(scores: Floats, groups: Ints) -> Ints:
+    """The rank of each score in its group, 0 for the highest; of equal ones the first comes first."""
+    order = np.lexsort((-scores, groups))
+    ordered = groups[order]
+    ranks = np.empty(len(order), np.int64)
+    ranks[order] = np.arange(len(order)) - np.searchsorted(ordered, ordered)
+    return ranks
 
 
 def _scores_at(scores: Floats, indices: Ints) -> Floats:

@@ -33,7 +33,6 @@ class CandidatePairs(NamedTuple):
 
 
 def word_counts(lists: TokenLists, columns: Ids) -> Matrix:
-    """Count the words of each document."""
     from scipy import sparse
 
     present, indices = find_ids(columns, lists.ids)

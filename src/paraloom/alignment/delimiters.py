@@ -23,7 +23,6 @@ def split_at_delimiters(pair: TextPair, delimiter: str) -> list[TextPair]:
 def align_between_delimiters(
     pair: TextPair, delimiter: str, align: Callable[[Sequence[TextPair]], list[list[Bead]]]
 ) -> list[Bead]:
-    """Align two texts part by part."""
     parts = split_at_delimiters(pair, delimiter)
     beads: list[Bead] = []
     source = target = 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
@@ -15,6 +15,7 @@ import pyarrow as pa
 from paraloom.alignment.addresses import address_tokens, link_tokens
 from paraloom.alignment.images import ImageKey
 from paraloom.alignment.lexicon import concatenate
+from paraloom.alignment.text_pairs import TextPair
 from paraloom.core.array_types import Float32s, Ints
 from paraloom.core.errors import DataError
 from paraloom.core.protocols import EncoderLike
@@ -86,7 +87,6 @@ class Documents:
         addresses: Sequence[str] | None = None,
         links: Sequence[Sequence[str]] | None = None,
     ) -> Documents:
-        """Documents in memory."""
         paragraphs = [split_paragraphs(text) for text in texts]
         translated = None if translations is None else [split_paragraphs(text) for text in translations]
         languages = [language] * len(texts) if isinstance(language, str) else language
@@ -153,13 +153,9 @@ def _of_batch(batch: pa.RecordBatch, text_column: str, encoder: EncoderLike | No
     )
 
 
-def _chained(lists: Iterable[list[Value]]) -> list[Value]:
-    return [*chain.from_iterable(lists)]
-
-
 # How the features of several batches become those of all of them.
 _JOINED: Mapping[str, Callable[..., Any]] = {
-    **dict.fromkeys(("ids", "images"), _chained),
+    **dict.fromkeys(("ids", "images"), lambda lists: [*chain.from_iterable(lists)]),
     **dict.fromkeys(("paragraph_counts", "vectors"), np.concatenate),
     **dict.fromkeys(("words", "entities", "translations", "addresses", "links"), concatenate),
 }
@@ -178,13 +174,21 @@ def document_vectors(paragraphs: Sequence[Sequence[str]], encoder: EncoderLike) 
     return vectors / np.maximum(norms, 1e-9)
 
 
-def paragraph_vectors(
-    source: Documents, target: Documents, source_lines: Sequence[str], target_lines: Sequence[str]
-) -> tuple[Float32s, Float32s] | None:
-    """Vectors of the paragraphs of a pair of documents, for the sentence aligner; None without an encoder."""
-    if source.encoder is None or target.encoder is None:
-        return None
-    return source.encoder.encode(source_lines), target.encoder.encode(target_lines)
+def read_text_pairs(source: Documents, target: Documents, rows: Sequence[tuple[int, int]]) -> Iterator[TextPair]:
+    """The paragraphs of pairs of documents, by their rows, for the sentence aligner."""
+    sides = [[pair[side] for pair in rows] for side in (0, 1)]
+    source_texts, target_texts = source.read_paragraphs(sides[0]), target.read_paragraphs(sides[1])
+    forward = source.read_translations(sides[0]) if source.read_translations else None
+    backward = target.read_translations(sides[1]) if target.read_translations else None
+    for i, j in rows:
+        vectors = None
+        if source.encoder is not None and target.encoder is not None:
+            vectors = source.encoder.encode(source_texts[i]), target.encoder.encode(target_texts[j])
+        translations = [forward[i]] if forward else [], [backward[j]] if backward else []
+        try:
+            yield TextPair(source_texts[i], target_texts[j], *translations, vectors)
+        except DataError as error:
+            raise DataError(f"{source.ids[i]}, {target.ids[j]}: {error.what}", remedy=error.remedy) from None
 
 
 def split_paragraphs(text: str) -> list[str]:

@@ -15,8 +15,6 @@ HEADER = ("src_doc", "tgt_doc", "score", "margin")
 
 
 class DocumentPair(NamedTuple):
-    """A pair of corresponding documents."""
-
     source: str
     target: str
     score: float = 0.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -51,13 +51,6 @@ KINDS = (*CONTENT, "topics", "encoder", *RATIOS, *SITE)
 """All kinds of evidence."""
 
 
-class ScoredPairs(NamedTuple):
-    """Candidate pairs with their scores, all above 0."""
-
-    pairs: CandidatePairs
-    scores: Floats
-
-
 def score_candidates(
     source: Documents,
     target: Documents,
@@ -65,8 +58,8 @@ def score_candidates(
     weights: Mapping[str, float],
     max_candidates: int,
     seed: int,
-) -> ScoredPairs:
-    """Find the candidates of each document by the evidence that has a weight, and score them."""
+) -> tuple[CandidatePairs, Floats]:
+    """The candidates of each document by the evidence that has a weight, and their scores, all above 0."""
     weights = {name: weight for name, weight in weights.items() if weight}
     makers: dict[str, Callable[[], DocumentVectors | None]] = {
         "words": partial(word_vectors, source, target, lexicons),
@@ -91,7 +84,7 @@ def score_candidates(
     evidence |= {name: compared[name] for name in ratios}
     total = sum_evidence(evidence, weights, pairs, (len(source), len(target)))
     positive = total > 0
-    return ScoredPairs(CandidatePairs(pairs.sources[positive], pairs.targets[positive]), total[positive])
+    return CandidatePairs(pairs.sources[positive], pairs.targets[positive]), total[positive]
 
 
 def sum_evidence(

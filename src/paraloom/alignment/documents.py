@@ -12,7 +12,7 @@ from paraloom.alignment.aligner_config import AlignerConfig
 from paraloom.alignment.assignment import ASSIGNMENTS, assign, margins
 from paraloom.alignment.candidates import CandidatePairs, dot_products, word_counts
 from paraloom.alignment.document_evidence import Lexicons
-from paraloom.alignment.document_features import Documents, paragraph_vectors
+from paraloom.alignment.document_features import Documents, read_text_pairs
 from paraloom.alignment.document_pairs import DocumentPair
 from paraloom.alignment.document_scores import KINDS, score_candidates
 from paraloom.alignment.floors import certainties, decoy_certainties, find_floor
@@ -50,8 +50,6 @@ _MIN_TRAINING_PAIRS = 8
 
 @dataclass(frozen=True, kw_only=True)
 class DocumentAlignerConfig:
-    """Settings of the document aligner."""
-
     # Weight of each kind of evidence, one of `document_scores.KINDS`; see EVIDENCE for presets.
     weights: Mapping[str, float] = field(default_factory=lambda: dict(EVIDENCE["all"]))
     max_candidates: int = 16  # Neighbors of each document that it is compared with, by each kind of vectors
@@ -225,20 +223,8 @@ def _training_pairs(
     candidates = chosen[suitable]
     unshared = _unshared_words(source, target, CandidatePairs(pairs.sources[candidates], pairs.targets[candidates]))
     picked = np.sort(candidates[np.argsort(-unshared, kind="stable")][:max_pairs])
-    sources, targets = pairs.sources[picked].tolist(), pairs.targets[picked].tolist()
-    texts = source.read_paragraphs(sources), target.read_paragraphs(targets)
-    forward = source.read_translations(sources) if source.read_translations else None
-    backward = target.read_translations(targets) if target.read_translations else None
-    return [
-        TextPair(
-            texts[0][i],
-            texts[1][j],
-            [forward[i]] if forward else [],
-            [backward[j]] if backward else [],
-            paragraph_vectors(source, target, texts[0][i], texts[1][j]),
-        )
-        for i, j in zip(sources, targets, strict=True)
-    ]
+    rows = zip(pairs.sources[picked].tolist(), pairs.targets[picked].tolist(), strict=True)
+    return list(read_text_pairs(source, target, list(rows)))
 
 
 def _unshared_words(source: Documents, target: Documents, pairs: CandidatePairs) -> Floats:

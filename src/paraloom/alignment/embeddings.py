@@ -52,7 +52,6 @@ class EmbeddingEvidence:
         self._products = [_cumulative(levels) for levels in self._levels]
 
     def weighted(self, factor: float) -> EmbeddingEvidence:
-        """The same evidence with another weight."""
         other = copy.copy(self)
         other._weight = factor * self._weight
         return other
@@ -66,7 +65,6 @@ class EmbeddingEvidence:
         return other
 
     def add(self, first: int, rows: int, band: Band, out: Float32s) -> None:
-        """See `search.Evidence`."""
         if not self._weight:
             return
         (source, target), (source_levels, target_levels) = self._sides, self._products

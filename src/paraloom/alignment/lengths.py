@@ -95,7 +95,6 @@ class LengthEvidence:
         self.backgrounds = _block_densities(source_cumulative, max_size), _block_densities(target_cumulative, max_size)
 
     def add(self, first: int, rows: int, band: Band, out: Float32s) -> None:
-        """See `search.Evidence`."""
         kernels.add_lengths(
             first,
             *self.cumulative,

@@ -44,8 +44,6 @@ def word_prefixes(texts: Texts) -> TokenLists:
 
 
 class Background(NamedTuple):
-    """Unigram probabilities."""
-
     ids: Ids
     probabilities: Floats
 
@@ -109,7 +107,6 @@ class LexicalDirection:
 
     @cached_property
     def _background(self) -> Floats:
-        """Background probability of each observed word, by number."""
         return self.background.probabilities_of(self.observed.types)
 
     @cached_property
@@ -145,7 +142,6 @@ class LexicalEvidence:
         self.forward, self.backward, self.weight = forward, backward, weight
 
     def add(self, first: int, rows: int, band: Band, out: Float32s) -> None:
-        """See `search.Evidence`."""
         forward = self.weight * self.forward.explained_share
         backward = self.weight * self.backward.explained_share
         kernels.add_forward(first, forward, band.lows, self.forward.model, out)

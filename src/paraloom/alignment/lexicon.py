@@ -147,7 +147,6 @@ def spread_evenly(lengths: Sequence[int], max_count: int) -> list[Ints]:
 
 
 def concatenate(lists: Sequence[TokenLists]) -> TokenLists:
-    """Concatenate token lists."""
     sizes = np.concatenate([[0], np.cumsum([len(part.ids) for part in lists])])
     offsets = [part.offsets[:-1] + start for part, start in zip(lists, sizes[:-1], strict=True)]
     return TokenLists(np.concatenate([part.ids for part in lists]), np.concatenate([*offsets, sizes[-1:]]))

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from paraloom.alignment.assignment import ranks_of
 from paraloom.alignment.local_parts import LocalAlignment, OrderedPart, Rows, merge, restrict
 from paraloom.alignment.prepared_pairs import LearnedState, PreparedPair
 from paraloom.alignment.search import Alignment, LogPriors
@@ -50,7 +51,6 @@ class LocalSearch:
         self.min_score = _EVIDENCE * math.log(max(2, texts.sizes[0]) * max(2, texts.sizes[1]))
 
     def align(self, aligner: LearnedState, previous: Alignment | LocalAlignment | None = None) -> LocalAlignment:
-        """The best alignment found."""
         previous = previous.ordered if isinstance(previous, LocalAlignment) else previous
         ordered = self.texts.align(aligner, previous)
         whole = np.arange(self.texts.sizes[0]), np.arange(self.texts.sizes[1])
@@ -119,7 +119,7 @@ class LocalSearch:
         cells, inverse = np.unique(cells, return_inverse=True)
         totals = np.bincount(inverse, weights, len(cells)).astype(np.float64)
         left, right = cells // count, cells % count
-        chosen = best_of_each(left, totals, _PARTNERS) | best_of_each(right, totals, _PARTNERS)
+        chosen = np.minimum(ranks_of(totals, left), ranks_of(totals, right)) < _PARTNERS
         for i, j in zip(left[chosen].tolist(), right[chosen].tolist(), strict=True):
             yield np.arange(*runs[0].bounds[i]), np.arange(*runs[1].bounds[j])
 
@@ -161,7 +161,6 @@ class _Current:
             self.available[side][rows[side]] = self.free[side][rows[side]] = False
 
     def has(self, rows: Rows) -> bool:
-        """True if some rows are all available."""
         return all(bool(self.available[side][rows[side]].all()) for side in (0, 1))
 
     def with_neighbors(self, rows: Rows) -> Rows:
@@ -178,22 +177,12 @@ class _Runs(NamedTuple):
 
     @classmethod
     def of(cls, free: Bools) -> _Runs:
-        """The runs of some rows."""
         edges = np.flatnonzero(np.diff(np.concatenate([[0], free.astype(np.int8), [0]])))
         bounds = edges.reshape(-1, 2).astype(np.int64)
         sizes = bounds[:, 1] - bounds[:, 0]
         numbers, lengths = np.full(len(free), -1, np.int64), np.zeros(len(free), np.int64)
         numbers[free], lengths[free] = np.repeat(np.arange(len(bounds)), sizes), np.repeat(sizes, sizes)
         return cls(bounds, numbers, lengths)
-
-
-def best_of_each(groups: Ints, weights: Floats, count: int) -> Bools:
-    """Flags of the entries that are among the heaviest of their group."""
-    order = np.lexsort((-weights, groups))
-    ordered = groups[order]
-    chosen = np.zeros(len(order), np.bool_)
-    chosen[order] = np.arange(len(order)) - np.searchsorted(ordered, ordered) < count
-    return chosen
 
 
 def heaviest_stretch(gains: Floats) -> tuple[int, int, float]:

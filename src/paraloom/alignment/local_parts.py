@@ -52,7 +52,6 @@ class Walls:
         self._places = _places_before(source), _places_before(target)
 
     def add(self, first: int, rows: int, band: Band, out: Float32s) -> None:
-        """See `search.Evidence`."""
         source, target = self._places
         sizes = np.arange(out.shape[1])
         if source[-1]:

@@ -29,14 +29,11 @@ Weights = Path | tuple[float, float, float] | None
 
 
 class Aligner(Protocol):
-    """Whatever aligns the sentences of two texts."""
-
     def align(self, pair: TextPair) -> list[Bead]:
         """The beads of a pair of texts, in order."""
 
 
 def aligner_config(method: str, max_bead_size: int, order: str = "strict") -> AlignerConfig:
-    """The settings of a method."""
     if method not in METHODS:
         raise ConfigError(f"unknown method '{method}'{nearest(method, list(METHODS))}")
     if order == "local" and method != "evidence":

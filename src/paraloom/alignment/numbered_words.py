@@ -67,7 +67,6 @@ class NumberedWords(NamedTuple):
 
 
 def number_observed(lists: TokenLists) -> ObservedWords:
-    """Number the words of a text."""
     types, numbers = np.unique(lists.ids, return_inverse=True)
     owners = np.repeat(np.arange(len(lists)), lists.lengths)
     size = max(1, len(types))

@@ -134,7 +134,6 @@ def _expected_by(model: WordModel, sentences: Ints, word: int) -> tuple[float, f
 
 @kernel
 def _occurrences(model: WordModel, sentences: Ints, word: int) -> float:
-    """Occurrences of a word in some observed sentences."""
     total = 0.0
     for s in range(sentences[0], sentences[0] + sentences[1]):
         at = find_word(model.words, model.offsets[s], model.offsets[s + 1], word)

@@ -52,8 +52,6 @@ Directions = tuple[LexicalDirection, LexicalDirection]
 
 @dataclass(frozen=True, eq=False)
 class LearnedState:
-    """Knowledge of an aligner about some texts."""
-
     config: AlignerConfig  # Its settings
     priors: LogPriors  # Log-probabilities of beads by their numbers of sentences
     # By unit (`word`, `prefix`), the unigram probabilities of source and target.
@@ -262,7 +260,6 @@ def _unaligned(sources: int, targets: int, priors: LogPriors) -> Alignment:
 
 
 def character_counts(texts: Sequence[str]) -> Floats:
-    """Characters of each sentence."""
     return np.array([len(text) for text in texts], np.float64)
 
 

@@ -43,7 +43,6 @@ class PriorModel:
         check_range(self, "max_ratio", low=1)
 
     def log_priors(self, sizes: Counter[tuple[int, int]], max_size: int) -> LogPriors:
-        """Log priors of all kinds of beads."""
         kinds = range(max_size + 1)
         table = np.array([[self._expected(a, b) for b in kinds] for a in kinds])
         table /= table.sum()

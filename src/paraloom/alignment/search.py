@@ -34,11 +34,6 @@ class Band:
     sources: int  # Number of source sentences
     targets: int  # Number of target sentences
 
-    @property
-    def is_full(self) -> bool:
-        """True if every boundary is inside."""
-        return self.width > self.targets
-
 
 class Evidence(Protocol):
     """One source of scores for beads: lengths, words, embeddings …"""
@@ -48,15 +43,11 @@ class Evidence(Protocol):
 
 
 class LogPriors(NamedTuple):
-    """Log-probabilities of beads by their numbers of sentences."""
-
     kinds: Floats
     gap_extensions: tuple[float, float]
 
 
 class Alignment(NamedTuple):
-    """The best path."""
-
     beads: Ints
     gains: Float32s
 
@@ -78,7 +69,7 @@ def best_alignment(
         if 4 * band.width > 3 * targets:
             band = full_band(sources, targets)
         alignment, margin = _search(evidence, priors, band, breaks)
-        if band.is_full or margin >= _EDGE or radius >= max_radius:
+        if band.width > targets or margin >= _EDGE or radius >= max_radius:
             return alignment
         radius *= 2
 
@@ -104,12 +95,10 @@ def _search(
 
 
 def full_band(sources: int, targets: int) -> Band:
-    """The band that holds every boundary."""
     return Band(np.zeros(sources + 1, np.int64), targets + 1, sources, targets)
 
 
 def band_along(path: Floats, targets: int, radius: int, smooth: int) -> Band:
-    """A band around a path."""
     sources = len(path) - 1
     rows = np.arange(sources + 1)
     lows = np.floor(path[np.maximum(rows - smooth, 0)]).astype(np.int64) - radius

@@ -53,7 +53,6 @@ class TextWindows:
         return alignment
 
     def characters(self) -> tuple[Floats, Floats]:
-        """Characters of each sentence of either side."""
         return character_counts(self.pair.source), character_counts(self.pair.target)
 
     def tokens(self, unit: str, side: int) -> Iterator[TokenLists]:

@@ -9,9 +9,9 @@ from typing import NamedTuple
 import numpy as np
 
 from paraloom.alignment.aligner_config import AlignerConfig
-from paraloom.alignment.document_features import Documents, ParagraphReader, paragraph_vectors
+from paraloom.alignment.document_features import Documents, read_text_pairs
 from paraloom.alignment.document_pairs import DocumentPair
-from paraloom.alignment.methods import Aligner, Weights, fit_method
+from paraloom.alignment.methods import Weights, fit_method
 from paraloom.alignment.nearest_words import encoder_lexicon
 from paraloom.alignment.text_pairs import TextPair
 from paraloom.core.beads import Bead
@@ -24,8 +24,6 @@ _TRAINING_PAIRS, _BLOCK = 500, 1000
 
 
 class AlignedDocuments(NamedTuple):
-    """A pair of documents with its sentence alignment."""
-
     pair: DocumentPair
     texts: TextPair
     beads: list[Bead]
@@ -37,7 +35,6 @@ def align_within(
     pairs: Sequence[DocumentPair],
     config: AlignerConfig | None = None,
     *,
-    aligner: Aligner | None = None,
     method: str = "evidence",
     weights: Weights = None,
     seed: int = 1,
@@ -47,45 +44,25 @@ def align_within(
     config.check()
     rows = [_rows_by_name(side.ids) for side in (source, target)]
     numbered = [(_row(rows[0], pair.source), _row(rows[1], pair.target)) for pair in pairs]
-    if aligner is None:
-        sample = np.sort(generator(seed).permutation(len(pairs))[:_TRAINING_PAIRS])
-        texts = list(_read_texts(source, target, [numbered[index] for index in sample]))
-        lexicons = (
-            encoder_lexicon(source.encoder, [text.source for text in texts], [text.target for text in texts])
-            if source.encoder is not None
-            else []
-        )
-        aligner = fit_method(method, texts, config, lexicons=lexicons, weights=weights) if texts else None
+    if not pairs:
+        return
+    sample = np.sort(generator(seed).permutation(len(pairs))[:_TRAINING_PAIRS])
+    texts = list(read_text_pairs(source, target, [numbered[index] for index in sample]))
+    lexicons = []
+    if source.encoder is not None:
+        lexicons = encoder_lexicon(source.encoder, [text.source for text in texts], [text.target for text in texts])
+    aligner = fit_method(method, texts, config, lexicons=lexicons, weights=weights)
     originals = _originals(source), _originals(target)
     translated = originals != (source, target)
     with progress("aligning sentences", len(pairs), unit="documents") as advance:
         for start in range(0, len(pairs), _BLOCK):
             block = slice(start, start + _BLOCK)
-            compared = list(_read_texts(source, target, numbered[block]))
-            shown = list(_read_texts(*originals, numbered[block])) if translated else compared
+            compared = list(read_text_pairs(source, target, numbered[block]))
+            shown = list(read_text_pairs(*originals, numbered[block])) if translated else compared
             for pair, texts_compared, texts_shown in zip(pairs[block], compared, shown, strict=True):
-                assert aligner is not None
                 _check_lines(texts_compared, texts_shown, pair)
                 yield AlignedDocuments(pair, texts_shown, aligner.align(texts_compared))
                 advance(1)
-
-
-def _read_texts(source: Documents, target: Documents, pairs: Sequence[tuple[int, int]]) -> Iterator[TextPair]:
-    sources, targets = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
-    source_texts, target_texts = source.read_paragraphs(sources), target.read_paragraphs(targets)
-    forward = _read_optional(source.read_translations, sources)
-    backward = _read_optional(target.read_translations, targets)
-    for i, j in pairs:
-        try:
-            yield TextPair(
-                source_texts[i],
-                target_texts[j],
-                [forward[i]] if forward else [],
-                [backward[j]] if backward else [],
-                paragraph_vectors(source, target, source_texts[i], target_texts[j]),
-            )
-        except DataError as error:
-            raise DataError(f"{source.ids[i]}, {target.ids[j]}: {error.what}", remedy=error.remedy) from None
 
 
 def _originals(documents: Documents) -> Documents:
@@ -105,10 +82,6 @@ def _check_lines(compared: TextPair, shown: TextPair, pair: DocumentPair) -> Non
                 f"{name}: the text has {len(original)} lines, its translation has {len(translation)}",
                 remedy="Give one translated line for each line of the text, in the same order.",
             )
-
-
-def _read_optional(reader: ParagraphReader | None, indices: Sequence[int]) -> dict[int, list[str]] | None:
-    return reader(indices) if reader else None
 
 
 def _rows_by_name(ids: Sequence[str]) -> dict[str, int]:

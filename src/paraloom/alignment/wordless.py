@@ -22,7 +22,6 @@ class WordlessEvidence:
         self.counts = _cumulative_counts(source), _cumulative_counts(target)
 
     def add(self, first: int, rows: int, band: Band, out: Float32s) -> None:
-        """See `search.Evidence`."""
         sources, targets = self.counts
         if not sources[-1] and not targets[-1]:
             return

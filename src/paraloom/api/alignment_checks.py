@@ -31,7 +31,7 @@ class NamedText(NamedTuple):
         from paraloom.text.function_words import sample_language
 
         step = max(1, len(self.lines) // _LANGUAGE_SAMPLE)
-        return sample_language(self.lines[::step][:_LANGUAGE_SAMPLE]).language
+        return sample_language(self.lines[::step][:_LANGUAGE_SAMPLE])
 
 
 def warn_of_lengths(source: NamedText, target: NamedText) -> None:

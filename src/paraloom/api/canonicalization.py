@@ -71,7 +71,7 @@ def open_canonicalizer(*, hold: Sequence[str] | None = None, terms: str | Path |
 
 def check_english(texts: Sequence[str]) -> None:
     """Refuse texts in another language than English, that of the rules; warn where they are too few to be sure."""
-    identified = sample_language(texts).language
+    identified = sample_language(texts)
     if identified not in (None, "en"):
         raise DataError(
             f"the texts are {language_name(identified)}, and the rules are for English",

@@ -236,7 +236,7 @@ def _not_bilingual(reason: str, encoder: object) -> ConfigError:
 def _warn_of_languages(texts: list[tuple[str, Path]], known: list[str], model: EncoderLike) -> None:
     """Warn, before any work, of two texts in one language, of a language that the encoder lacks, of swapped sides."""
     samples = [list(islice(read_lines(path), _LANGUAGE_SAMPLE)) for _, path in texts]
-    first, second = languages = [sample_language(lines).language for lines in samples]
+    first, second = languages = [sample_language(lines) for lines in samples]
     if first is not None and first == second:
         warnings.warn(
             f"both texts seem to be in the same language ({first}, {language_name(first)}): {texts[0][0]} and "

@@ -54,7 +54,7 @@ def check_bitext(name: str, batches: Iterable[pa.RecordBatch]) -> dict[str, Any]
         raise DataError(
             f"both sides of all {pairs:,} pairs are equal", file=name, remedy="Check which columns or files were read."
         )
-    languages = [sample_language(side).language for side in sample.sides]
+    languages = [sample_language(side) for side in sample.sides]
     label = labels.pop() if len(labels) == 1 else (None, None)
     messages = [*_language_warnings(name, languages, label)]
     if pairs and identical / pairs > _MANY_IDENTICAL:

@@ -86,7 +86,7 @@ class AlignmentScore(EvaluationResult):
     each side with gold: one of its target sentences is in a gold bead with one of its source sentences. Precision is
     over all predicted beads, recall over gold beads with both sides: a one-sided bead (`[3]:[]`) that gold does not
     have lowers precision, one that is missing costs nothing.  Beads without any sentence are skipped, repeated ones
-    count once, and a sentence may be in two beads. `exact`, `by_size` and `kinds` are PARK17's (Tables 4 and 5): all
+    count once, and a sentence may be in two beads. `exact` and `kinds` are PARK17's (Tables 4 and 5): all
     beads count, one-sided ones too, and must match exactly. See Thompson and Koehn 2019 (vecalign); PARK17 Tables 4 and
     5.
 
@@ -133,15 +133,6 @@ class AlignmentScore(EvaluationResult):
         return PrecisionRecall.of_counts(correct, predicted, correct, gold)
 
     @property
-    def by_size(self) -> dict[BeadSize, PrecisionRecall]:
-        """For each size that the gold standard has."""
-        correct, predicted = self.sizes["correct"], self.sizes["predicted"]
-        return {
-            size: PrecisionRecall.of_counts(correct[size], predicted[size], correct[size], count)
-            for size, count in sorted(self.sizes["gold"].items())
-        }
-
-    @property
     def kinds(self) -> dict[BeadSize, KindCounts]:
         """Counts for each size that the gold standard or the prediction has."""
         correct, predicted, gold = (self.sizes[name] for name in ("correct", "predicted", "gold"))
@@ -156,7 +147,6 @@ class AlignmentScore(EvaluationResult):
 
     @property
     def signature(self) -> str:
-        """Kind and size of the measurement."""
         return signature("alignment", pairs=self.pairs, beads=sum(self.sizes["gold"].values()))
 
     def to_dict(self) -> dict[str, Any]:
@@ -174,8 +164,8 @@ class AlignmentScore(EvaluationResult):
         """A plain-text table: `gold` are the beads that recall counts, `predicted` and `correct` those of precision."""
         gold, predicted = self.counts["gold"], self.counts["predicted"]
         rows = [
-            _row(name, figures, gold, predicted, self.counts[f"predicted {name}"])
-            for name, figures in (("strict", self.strict), ("lax", self.lax))
+            _row(name, self._vecalign(name), gold, predicted, self.counts[f"predicted {name}"])
+            for name in ("strict", "lax")
         ]
         total = KindCounts(*(sum(self.sizes[name].values()) for name in ("correct", "predicted", "gold")))
         rows.append(_row("all beads", self.exact, total.gold, total.predicted, total.correct))
@@ -224,8 +214,6 @@ _MAX_NAME = 40
 
 @dataclass(frozen=True)
 class FileScore:
-    """The score of one pair of texts."""
-
     beads: str
     gold: str
     score: AlignmentScore
@@ -291,14 +279,11 @@ class DocumentSpan(NamedTuple):
 
 
 class CutAlignment(NamedTuple):
-    """The alignments of the documents."""
-
     parts: list[list[Bead]]
     crossing: int
 
 
 def find_parts(text: Sequence[str], delimiter: str) -> list[DocumentSpan]:
-    """Find the documents of a text."""
     ends = [index for index, line in enumerate(text) if line.strip() == delimiter]
     parts = [
         DocumentSpan(start, end) for start, end in zip([0, *(end + 1 for end in ends)], [*ends, len(text)], strict=True)

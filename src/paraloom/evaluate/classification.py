@@ -90,7 +90,6 @@ class ClassificationResult(EvaluationResult):
         raise ConfigError(f"row '{task}/{system}' not found in the result")
 
     def to_dict(self) -> dict[str, Any]:
-        """All figures and signatures, as json.dumps takes them."""
         return {
             "signature": self.signature,
             "encoders": self.encoders,

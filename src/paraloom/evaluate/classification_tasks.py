@@ -21,8 +21,6 @@ _FORMATS = (".tsv", ".txt")
 
 @dataclass(frozen=True, eq=False)
 class LabeledTexts:
-    """Texts with a class each."""
-
     labels: list[str]
     texts: list[str]
     # int64 `(n,)`, the fold of each; None for a file that is not divided into folds.

@@ -25,8 +25,6 @@ _OVERLAP = {"": "refuse", "overlap=drop": "drop", "overlap=keep": "keep"}
 
 @dataclass(frozen=True)
 class Development:
-    """The pairs that choose."""
-
     tasks: tuple[STSPairs, ...]
     # Name of a task → how many of its pairs a test task has, too, and how many pairs it has.
     shared: Mapping[str, tuple[int, int]]
@@ -47,11 +45,6 @@ class Development:
         if not total:
             return f"{names}; the test tasks have none of them"
         return f"{names}; {'without' if self.overlap == 'drop' else 'with'} {total:,} pairs that test tasks have, too"
-
-
-def development_names(development: str) -> tuple[str, ...]:
-    """The names of tasks and groups in a value of `development`."""
-    return tuple(development.partition("?")[0].split("+"))
 
 
 def read_development(folder: str | Path, development: str = DEVELOPMENT) -> Development:
@@ -98,7 +91,7 @@ def _chosen(folder: str | Path, evaluated: list[STSTask], development: str) -> l
                 remedy="Give one file, or name the tasks that choose in 'development', such as 'dev/news'.",
             )
         return evaluated
-    return find_tasks(folder, development_names(development))[1]
+    return find_tasks(folder, development.partition("?")[0].split("+"))[1]
 
 
 def _shares(shared: Mapping[str, tuple[int, int]], development: str) -> ConfigError:

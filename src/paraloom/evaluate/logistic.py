@@ -17,8 +17,6 @@ Features: TypeAlias = npt.NDArray[np.floating] | sparse.csr_matrix
 
 @dataclass(frozen=True, eq=False)
 class Logistic:
-    """A fitted regression."""
-
     weights: Floats  # float64 `(k, d)` for k classes, `(1, d)` for two
     intercepts: Floats  # float64 `(k,)`, `(1,)` for two
 

@@ -99,7 +99,6 @@ def read_gold_rows(path: str | Path) -> list[tuple[int, int]]:
 
 
 def check_gold_rows(gold: Sequence[tuple[int, int]], source_lines: int, target_lines: int, path: str | Path) -> None:
-    """Check that true pairs lie within the texts."""
     for number, (source, target) in enumerate(gold, 1):
         for row, lines, side in ((source, source_lines, "source"), (target, target_lines, "target")):
             if row >= lines:

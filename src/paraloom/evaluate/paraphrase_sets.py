@@ -12,8 +12,6 @@ TEST_IMAGES = 0.25  # Share of the images of coco-captions that are held out
 
 
 class ReferencedSentence(NamedTuple):
-    """A sentence with its paraphrases."""
-
     source: str
     references: tuple[str, ...]
 

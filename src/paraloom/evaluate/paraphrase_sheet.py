@@ -26,8 +26,6 @@ _ALL = "all three"
 
 @dataclass(frozen=True)
 class SheetRow(ResultRecord):
-    """Judgments of a system."""
-
     set: str
     system: str
     n: int  # Outputs that were judged
@@ -37,8 +35,6 @@ class SheetRow(ResultRecord):
 
 @dataclass(frozen=True)
 class SheetResult(EvaluationResult):
-    """The counts of a sheet."""
-
     rows: tuple[SheetRow, ...]  # A row for each set and system
 
     def format(self) -> str:

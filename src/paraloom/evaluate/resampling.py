@@ -15,7 +15,6 @@ from paraloom.core.stats import Z_95, Estimate
 
 
 def pearson(a: npt.ArrayLike, b: npt.ArrayLike) -> float:
-    """Pearson's correlation r."""
     x, y = np.asarray(a, np.float64), np.asarray(b, np.float64)
     if len(x) < 2 or np.ptp(x) == 0 or np.ptp(y) == 0:
         return float("nan")

@@ -15,8 +15,6 @@ COLUMNS = ("set", "first_row", "last_row")  # The columns of a table of ranges
 
 @dataclass(frozen=True)
 class RowRange:
-    """A test set and its rows."""
-
     name: str
     first: int
     last: int
@@ -64,7 +62,6 @@ def row_number(pair_id: str) -> int | None:
 def evaluate_groups(
     groups: Sequence[Sequence[str]], evaluate: Callable[[Sequence[int]], dict[str, Any]]
 ) -> list[dict[str, Any]]:
-    """Evaluate the rows of each group."""
     rows: dict[str, list[int]] = {}
     for row, names in enumerate(groups):
         for name in names:

@@ -36,8 +36,6 @@ class STSTask:
 
 @dataclass(frozen=True)
 class STSPairs:
-    """The sentence pairs of a task."""
-
     task: STSTask
     scores: Floats  # float64 (n,), human scores, higher is more similar
     first: list[str]  # The first sentence of each pair

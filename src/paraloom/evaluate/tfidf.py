@@ -14,6 +14,7 @@ from paraloom.core.sorted_ids import find_ids
 from paraloom.core.stats import IdCounts, merge_all
 from paraloom.text.buffers import Texts
 from paraloom.text.ngrams import character_ngrams
+from paraloom.text.token_list_kernels import distinct_entries
 from paraloom.text.tokens import TokenLists, tokenize
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ class Overlap:
     def similarities(self, first: Texts, second: Texts) -> Float32s:
         """Similarity of each sentence with the sentence at the same position of another list."""
         cosines = [
-            _paired_products(table.matrix(split(first)), table.matrix(split(second)))
+            np.asarray(table.matrix(split(first)).multiply(table.matrix(split(second))).sum(axis=1)).ravel()
             for table, split in ((self.words, _words), (self.trigrams, character_ngrams))
         ]
         return ((cosines[0] + cosines[1]) / 2).astype(np.float32)
@@ -99,15 +100,6 @@ def _words(texts: Texts) -> TokenLists:
     return tokenize(texts, punctuation=False)
 
 
-def _paired_products(a: sparse.csr_matrix, b: sparse.csr_matrix) -> Floats:
-    return np.asarray(a.multiply(b).sum(axis=1), np.float64).ravel()
-
-
 def _document_frequencies(lists: TokenLists) -> IdCounts:
     """In how many of the lists each id occurs."""
-    rows = np.repeat(np.arange(len(lists)), lists.lengths)
-    order = np.lexsort((lists.ids, rows))
-    rows, ids = rows[order], lists.ids[order]
-    fresh = np.ones(len(ids), np.bool_)
-    fresh[1:] = (rows[1:] != rows[:-1]) | (ids[1:] != ids[:-1])
-    return IdCounts.of(ids[fresh])
+    return IdCounts.of(distinct_entries(lists.ids, lists.offsets))

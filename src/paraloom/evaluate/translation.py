@@ -21,8 +21,6 @@ _SAMPLES = 1000
 
 @dataclass(frozen=True)
 class MetricScore:
-    """A corpus score."""
-
     score: float
     interval: float | None
     signature: str
@@ -46,7 +44,6 @@ class TranslationResult(EvaluationResult):
         return figures
 
     def format(self) -> str:
-        """A line for each metric."""
         return "\n".join(
             f"{name} {metric.score:.2f}{format_margin(metric.interval, 2)}   {metric.signature}"
             for name, metric in (("BLEU", self.bleu), ("chrF", self.chrf))
@@ -91,7 +88,6 @@ def evaluate_translation(hypotheses: Sequence[str], references: Sequence[str]) -
 
 
 def format_margin(interval: float | None, digits: int) -> str:
-    """Format the half width of an interval."""
     return "" if interval is None else f" ± {interval:.{digits}f}"
 
 

@@ -10,8 +10,6 @@ from typing import NamedTuple
 
 
 class DecodedPage(NamedTuple):
-    """A decoded page."""
-
     text: str
     charset: str
     replaced: int

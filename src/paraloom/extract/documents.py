@@ -112,7 +112,6 @@ class ExtractionCounts(ResultRecord):
         return self
 
     def format(self) -> str:
-        """The counts in a few lines."""
         noun = "document" if self.documents == 1 else "documents"
         reasons = f" ({_listed(self.rejected)})" if self.rejected else ""
         lines = [

@@ -22,15 +22,11 @@ IMAGE_FILES = "image-files.jsonl"
 
 
 class ImageHashes(NamedTuple):
-    """Hashes of an image."""
-
     sha256: str
     phash: str | None
 
 
 class ImageReference(NamedTuple):
-    """An image of a page."""
-
     src: str
     alt: str
     key: str

@@ -43,8 +43,6 @@ class Page:
 
 @dataclass(frozen=True)
 class FileSource:
-    """Pages in files."""
-
     root: Path | None
     site: str
     paths: Sequence[Path] | None = None
@@ -115,7 +113,6 @@ def _sources_in_list(name: str) -> list[PageSource]:
 
 
 def _sources_in_path(path: Path) -> list[PageSource]:
-    """The sources in a folder, or an archive."""
     if str(path) == PIPE:
         raise DataError(
             "pages cannot be read from a pipe, because they are read twice",

@@ -49,8 +49,6 @@ cannot become a document, or null."""
 
 @dataclass(frozen=True)
 class ParseJob:
-    """A page and how to parse it."""
-
     doc_id: str
     page: Page
     method: str

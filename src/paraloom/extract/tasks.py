@@ -56,8 +56,6 @@ class ParsePages:
 
 @dataclass(frozen=True)
 class HashImages:
-    """A task that hashes images."""
-
     items: tuple[tuple[str, bytes | None], ...]
     stage: str = "extract"
 
@@ -90,7 +88,6 @@ def parse_tasks(jobs: Iterable[ParseJob], folder: Path) -> Iterator[ParsePages]:
 
 
 def hash_tasks(images: Iterable[tuple[str, bytes | None]]) -> Iterator[HashImages]:
-    """Group images to tasks that hash them."""
     for batch in _batches((item, len(item[1] or b"")) for item in images):
         yield HashImages(tuple(batch))
 

@@ -31,8 +31,6 @@ _LENGTH = re.compile(rb"^content-length:\s*(\d+)\s*$", re.I | re.M)
 
 @dataclass(frozen=True)
 class ArchivedImage:
-    """An image in an archive."""
-
     url: str
     body: bytes
 
@@ -91,7 +89,6 @@ class _Record:
         return self._head.readline(size) or self._count(self._stream.readline(self._size(size)))
 
     def skip_rest(self) -> None:
-        """Move to the end of the record."""
         while self.read(_CHUNK_BYTES):
             pass
 
@@ -179,7 +176,6 @@ def _image(record: ArcWarcRecord, url: str) -> ArchivedImage | None:
 
 
 def _charset(parameters: str) -> str | None:
-    """The charset among the parameters of a Content-Type."""
     return next((p.partition("=")[2].strip("\"' ") for p in parameters.split(";") if "charset" in p.lower()), None)
 
 

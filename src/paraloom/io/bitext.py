@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import glob
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import chain, islice
 from numbers import Integral
@@ -28,7 +28,7 @@ from paraloom.io.formats.base import (
     languages_in_name,
     origin_in_name,
 )
-from paraloom.io.formats.names import SUFFIX, is_dataset, is_named_ppdb, sides
+from paraloom.io.formats.names import SUFFIX, is_dataset, sides
 from paraloom.io.shards import ROW_GROUP_ROWS
 from paraloom.text.language_names import known_language, language_code
 
@@ -110,11 +110,9 @@ def write_pairs(rows: Rows, target: str | Path) -> int:
     return write_table(pa.RecordBatchReader.from_batches(schema, batches), target)
 
 
-def write_table(rows: Rows, target: str | Path, columns: Sequence[str] | None = None) -> int:
+def write_table(rows: Rows, target: str | Path) -> int:
     """Write rows to a file atomically."""
     schema, batches = _with_schema(rows)
-    if columns is not None:
-        schema, batches = _selected(schema, batches, list(columns))
     path = str(target)
     suffix = ".tsv" if path == PIPE or is_device(path) else without_compression(path).suffix
     if sides(path) is not None or suffix == ".tmx":
@@ -130,15 +128,6 @@ def write_table(rows: Rows, target: str | Path, columns: Sequence[str] | None = 
     raise _unknown_format(path, suffix)
 
 
-def _selected(
-    schema: pa.Schema, batches: Iterator[pa.RecordBatch], columns: list[str]
-) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
-    for name in columns:
-        if name not in schema.names:
-            raise ConfigError(f"column '{name}' not found; the columns are {', '.join(schema.names)}")
-    return pa.schema([schema.field(name) for name in columns]), (batch.select(columns) for batch in batches)
-
-
 def _written(name: str, *arguments: object) -> int:
     """The number of rows that the module of a format writes."""
     rows: int = load_object(f"{_FORMATS}.{name}:write")(*arguments)
@@ -149,7 +138,7 @@ def _reader(path: str) -> Callable[[ReadOptions], Iterator[PairRow]]:
     suffix = without_compression(path).suffix or (".tsv" if is_stream(path) else "")
     if suffix in READERS:
         return READERS[suffix]
-    if is_named_ppdb(Path(path).name) and Path(path).is_file():
+    if Path(path).name.lower().startswith("ppdb") and Path(path).is_file():  # PPDB has no suffix of its own
         return late(f"{_FORMATS}.ppdb:read")
     if suffix == "":
         raise DataError("folder not found", file=path, remedy="Check the name, or add the suffix of the file.")
@@ -256,7 +245,6 @@ class _Part:
         return of_part
 
     def of(self, pairs: Iterator[PairRow]) -> Iterator[PairRow]:
-        """The pairs of the part."""
         for _ in islice(pairs, self._skip):
             self._skipped += 1
         yield from islice(pairs, self._limit)

@@ -64,7 +64,6 @@ _XZ_MAGIC = b"\xfd7zXZ\0"
 
 
 def without_compression(path: str | Path) -> Path:
-    """Strip the suffix of a compressed file."""
     path = Path(path)
     return path.with_suffix("") if path.suffix in SUFFIXES else path
 
@@ -238,7 +237,6 @@ def _without_mark(piece: bytes, stream: BinaryIO) -> bytes:
 
 
 def decode(line: bytes, path: str | Path, row: int) -> str:
-    """Decode one line of UTF-8."""
     try:
         return line.decode()
     except UnicodeDecodeError as error:

@@ -34,18 +34,13 @@ class Sql(str):
 
 @dataclass(frozen=True)
 class ShardColumn:
-    """A column of registered shards."""
-
     name: str
     type: pa.DataType
 
 
 @contextmanager
-def open_database(
-    path: Path | None = None, *, memory: str = "1GB", scratch: Path | None = None
-) -> Iterator[Connection]:
-    """Open a database for a block."""
-    database = connect(path, memory=memory, scratch=scratch)
+def open_database(*, memory: str = "1GB", scratch: Path | None = None) -> Iterator[Connection]:
+    database = connect(memory=memory, scratch=scratch)
     try:
         yield database
     except duckdb.Error as error:
@@ -59,7 +54,7 @@ def open_database(
         database.close()
 
 
-def connect(path: Path | None = None, *, memory: str = "1GB", scratch: Path | None = None) -> Connection:
+def connect(*, memory: str = "1GB", scratch: Path | None = None) -> Connection:
     """Open a database whose queries read and write nothing but its own tables and what is registered."""
     config: dict[str, str | bool | int | float | list[str]] = {
         "enable_external_access": False,
@@ -70,7 +65,7 @@ def connect(path: Path | None = None, *, memory: str = "1GB", scratch: Path | No
         "memory_limit": memory,
         "temp_directory": str(scratch or ""),
     }
-    database = duckdb.connect(":memory:" if path is None else str(path), config=config)
+    database = duckdb.connect(":memory:", config=config)
     database.execute("SET lock_configuration = true")
     return database
 
@@ -123,9 +118,9 @@ def sql(template: str, /, *parts: object, **named: object) -> Sql:
     return Sql(template.format(*map(_part, parts), **{name: _part(part) for name, part in named.items()}))
 
 
-def sql_list(parts: Iterable[object], separator: str = ", ") -> Sql:
+def sql_list(parts: Iterable[object]) -> Sql:
     """Join parts of a query, as `sql` takes them."""
-    return Sql(separator.join(map(_part, parts)))
+    return Sql(", ".join(map(_part, parts)))
 
 
 def sql_text(text: str) -> Sql:

@@ -61,6 +61,5 @@ def in_its_place(path: str | Path, before: str, after: str) -> str | None:
 
 
 def write_document(text: str, path: str | Path) -> None:
-    """Write a whole text atomically."""
     with open_write(path) as stream:
         stream.write(text.encode())

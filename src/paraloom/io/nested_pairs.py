@@ -25,7 +25,6 @@ class RecordPairs(NamedTuple):
 
 
 def read(options: ReadOptions) -> Iterator[PairRow]:
-    """The pairs of all records in order."""
     for row, record in record_pairs(options):
         for name, pair in record.pairs.items():
             if pair is not None:

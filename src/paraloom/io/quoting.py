@@ -22,8 +22,6 @@ _NOT_AT_END = "text follows the quotation mark that closes a field"
 
 
 class BadRow(NamedTuple):
-    """A row that cannot be read."""
-
     error: DataError
     text: str
     is_open: bool = False

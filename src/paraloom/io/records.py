@@ -32,8 +32,6 @@ BadRecord: TypeAlias = Callable[[int, str, str], None]
 
 
 class Record(NamedTuple):
-    """A row of a table."""
-
     row: int
     values: dict[str, Any]
 
@@ -58,7 +56,6 @@ def record_format(path: str | Path) -> str:
 
 
 def read_records(path: str | Path, *, header: bool = True, on_bad: BadRecord | None = None) -> Iterator[Record]:
-    """Read a table, streamed."""
     suffix = record_format(path)
 
     def refuse(row: int, error: DataError, raw: str) -> None:
@@ -122,26 +119,22 @@ def write_records(
     schema: pa.Schema | None = None,
     *,
     header: bool = True,
-) -> int:
+) -> None:
     suffix = record_format(path)
     if suffix == ".parquet":
         if schema is None:
             raise ConfigError("a Parquet file needs types of its columns", file=path)
-        return write_shard(path, _batches(records, schema, path), schema)
-    count = 0
+        write_shard(path, _batches(records, schema, path), schema)
+        return
+    if suffix == ".jsonl":
+        lines: Iterator[str] = (json.dumps(record, ensure_ascii=False, default=str) + "\n" for record in records)
+    else:
+        cells = ([_cell(record.get(name)) for name in columns] for record in records)
+        rows = chain([list(columns)] if header else [], cells)
+        lines = quoted_lines(rows) if suffix == ".csv" else _tab_lines(rows, path, 0 if header else 1)
     with open_write(path) as stream:
-        if suffix == ".jsonl":
-            for record in records:
-                stream.write((json.dumps(record, ensure_ascii=False, default=str) + "\n").encode())
-                count += 1
-            return count
-        text_of = _comma_separated if suffix == ".csv" else _with_tabs
-        if header:
-            stream.write(text_of(list(columns), path, 0).encode())
-        for record in records:
-            count += 1
-            stream.write(text_of([_cell(record.get(name)) for name in columns], path, count).encode())
-    return count
+        for line in lines:
+            stream.write(line.encode())
 
 
 def schema_of_records(records: Iterable[Mapping[str, object]]) -> pa.Schema:
@@ -259,16 +252,13 @@ def _cell(value: object) -> str:
     return str(value)
 
 
-def _comma_separated(cells: Sequence[str], path: str | Path, row: int) -> str:
-    return next(quoted_lines([cells]))
-
-
-def _with_tabs(cells: Sequence[str], path: str | Path, row: int) -> str:
-    if any(character in cell for cell in cells for character in "\t\n\r"):
-        raise DataError(
-            "a value has a tab or a line break, which TSV cannot represent",
-            file=path,
-            row=row,
-            remedy="Write .csv, .jsonl or .parquet.",
-        )
-    return "\t".join(cells) + "\n"
+def _tab_lines(rows: Iterable[Sequence[str]], path: str | Path, first: int) -> Iterator[str]:
+    for row, cells in enumerate(rows, first):
+        if any(character in cell for cell in cells for character in "\t\n\r"):
+            raise DataError(
+                "a value has a tab or a line break, which TSV cannot represent",
+                file=path,
+                row=row,
+                remedy="Write .csv, .jsonl or .parquet.",
+            )
+        yield "\t".join(cells) + "\n"

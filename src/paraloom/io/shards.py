@@ -66,7 +66,7 @@ def appending(
         write(groups.rest())
 
 
-def join_shards(parts: Sequence[Path], target: Path) -> int:
+def join_shards(parts: Sequence[Path], target: Path) -> None:
     """Write the rows of several Parquet files, of the same columns, to one."""
     schemas = []
     for part in parts:
@@ -74,7 +74,7 @@ def join_shards(parts: Sequence[Path], target: Path) -> int:
             schemas.append(file.schema_arrow)
     if not all(schema.equals(schemas[0]) for schema in schemas):
         raise DataError("the files have different columns", file=parts[0], remedy="Name one of them.")
-    return write_shard(target, (batch for part in parts for batch in read_batches(part)), schemas[0])
+    write_shard(target, (batch for part in parts for batch in read_batches(part)), schemas[0])
 
 
 @contextmanager
@@ -145,7 +145,6 @@ class RowGroups:
 
 
 def _text_lengths(batch: pa.RecordBatch) -> npt.NDArray[np.int64]:
-    """Bytes of the texts of each row."""
     lengths = np.zeros(batch.num_rows, np.int64)
     for column in batch.columns:
         if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
@@ -161,9 +160,9 @@ def rebatch(batches: Iterable[pa.RecordBatch], schema: pa.Schema, rows: int) -> 
     yield from groups.rest()
 
 
-def read_shard(path: str | Path, columns: Sequence[str] | None = None) -> pa.Table:
+def read_shard(path: str | Path) -> pa.Table:
     with open_shard(path) as file, corruption_as_error(path):
-        table = file.read(columns=_checked_columns(columns, file, path), use_threads=False)
+        table = file.read(use_threads=False)
         _check_rows(table.num_rows, file, range(file.metadata.num_row_groups))
     return table
 
@@ -176,10 +175,12 @@ def read_batches(
 ) -> Iterator[pa.RecordBatch]:
     """Read a shard, or some row groups of it, in batches, never the whole file; large ones are bounded in bytes."""
     with open_shard(path) as file:
-        names = _checked_columns(columns, file, path)
+        for column in columns or ():
+            if column not in file.schema_arrow.names:
+                raise DataError(f"column '{column}' not found{nearest(column, file.schema_arrow.names)}", file=path)
         groups = range(file.metadata.num_row_groups) if row_groups is None else row_groups
         batch_rows = min(batch_rows, max(_FEW_ROWS, _rows_of_bytes(file)))
-        batches = file.iter_batches(batch_rows, row_groups=groups, columns=names, use_threads=False)
+        batches = file.iter_batches(batch_rows, row_groups=groups, columns=columns, use_threads=False)
         rows = 0
         while True:
             # Only reading is guarded: an error of the code that consumes the batch is not the shard's.
@@ -269,14 +270,6 @@ def corrupt(path: str | Path, why: str) -> DataError:
         file=path,
         remedy="Restore it from a copy, or delete it and create it again.",
     )
-
-
-def _checked_columns(columns: Sequence[str] | None, file: pq.ParquetFile, path: str | Path) -> list[str] | None:
-    names = file.schema_arrow.names
-    for column in columns or ():
-        if column not in names:
-            raise DataError(f"column '{column}' not found{nearest(column, names)}", file=path)
-    return None if columns is None else list(columns)
 
 
 def _conform(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:

@@ -155,7 +155,7 @@ def doubts_about(
                 "texts are quoted, and in a .tsv the quotation marks belong to them; with the name "
                 f"{Path(source).name.partition('.tsv')[0]}.csv they are read as quotes"
             )
-        rows = islice(_csv_rows(source) if suffix == ".csv" else map(_tab_separated, read_lines(source)), 20)
+        rows = islice(_csv_rows(source) if suffix == ".csv" else (x.split("\t") for x in read_lines(source)), 20)
         names = _unnoticed_header([row for row in rows if isinstance(row, list)], options)
     except (ConfigError, DataError):  # said by the reader
         return
@@ -168,7 +168,7 @@ def doubts_about(
 
 def _has_quoted_texts(lines: Sequence[str]) -> bool:
     """Whether texts are quoted: with doubled marks, with tabs or line breaks between marks, or a whole column."""
-    fields = [_tab_separated(line) for line in lines]
+    fields = [line.split("\t") for line in lines]
     if any(_DOUBLED.fullmatch(field) for row in fields for field in row):
         return True
     if _has_breaks_in_quotes(lines, "\t"):
@@ -188,10 +188,6 @@ def _unnoticed_header(rows: Sequence[list[str]], options: ReadOptions) -> tuple[
     is_header = not columns.header and first != second and _NAME.fullmatch(first) and _NAME.fullmatch(second)
     sentences = sum(text[-1:] in _ENDS for text in below if text)
     return (first, second) if is_header and sentences > 0.8 * len(below) else None
-
-
-def _tab_separated(line: str) -> list[str]:
-    return line.split("\t")
 
 
 def unread_columns(source: str) -> list[str]:

@@ -126,7 +126,6 @@ def _label_counts(labels: Sequence[Labels], numbers: Sequence[str]) -> dict[str,
 
 
 def _agreement(labels: Sequence[Labels], kind: str, numbers: Collection[str]) -> float | None:
-    """Cohen's kappa of two annotators."""
     first, second = ([rater[number][kind] for number in numbers] for rater in labels)
     kappa = cohen_kappa(first, second)
     return None if kappa is None else round(kappa, 4)

@@ -95,7 +95,6 @@ class FlatVariants(NamedTuple):
 
 
 def flatten_variants(variants: Sequence[Sequence[Variant]]) -> FlatVariants:
-    """Flatten the variants of n sentences to columns."""
     counts = np.fromiter((len(group) for group in variants), np.int32, len(variants))
     source = np.repeat(np.arange(len(variants), dtype=np.int32), counts)
     flat = [variant for group in variants for variant in group]

@@ -104,7 +104,6 @@ class Phrases:
         self.keys, self._ids = self.keys[kept], self._ids[kept]
 
     def texts(self, keys: Ids) -> list[str]:
-        """The phrases with these hashes."""
         return [" ".join(self._words[word] for word in row if word) for row in self._rows(keys).tolist()]
 
     def of_letters(self, keys: Ids) -> Bools:

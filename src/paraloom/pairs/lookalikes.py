@@ -65,7 +65,6 @@ _COMMON_NAMES = frozenset(_TATOEBA_NAMES.split())
 
 
 def lookalike(text: str, kind: str, random: np.random.Generator, names: Sequence[str] = ()) -> str | None:
-    """Change one fact of a sentence."""
     if kind not in _RULES:
         raise ConfigError(
             f"unknown kind of look-alike '{kind}'{suggestion(kind, KINDS)}", remedy=f"Kinds: {', '.join(KINDS)}."
@@ -120,7 +119,6 @@ def _other_number(text: str, random: np.random.Generator, names: Sequence[str]) 
 
 
 def _other_name(text: str, random: np.random.Generator, names: Sequence[str]) -> str | None:
-    """Another name from the given ones."""
     spans = []
     for start, end in _name_spans(text):
         others = [name for name in names if name not in text]

@@ -234,7 +234,7 @@ class ControlledParaphraser:
             DataError: They are in another language; names it.
         """
         language = self.settings.language
-        identified = sample_language(texts).language if language in known_function_words() else None
+        identified = sample_language(texts) if language in known_function_words() else None
         if identified is not None and identified != language:
             raise DataError(
                 f"the text is {language_name(identified)}, and the paraphraser was trained on "

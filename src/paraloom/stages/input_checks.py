@@ -83,7 +83,7 @@ def check_languages(sample: SampledRows, column: str, direction: Direction, refe
     from paraloom.text.function_words import sample_language
 
     columns = [column, *([reference] if reference else [])]
-    identified = {name: sample_language(sample.columns[name]).language for name in columns}
+    identified = {name: sample_language(sample.columns[name]) for name in columns}
     source = identified[column]
     other = identified.get(reference)
     translator = f"the translator translates {direction}"
@@ -236,7 +236,7 @@ def _identified(corpus: CorpusReader, ids: str, seed: int) -> dict[str, str | No
 
     columns = [name for name in ("src", "tgt", "pivot") if name in corpus.schema.names]
     sample = read_sample(corpus, columns, ids, seed)
-    return {name: sample_language(sample.columns[name]).language for name in columns}
+    return {name: sample_language(sample.columns[name]) for name in columns}
 
 
 def warn_of_bitext(corpus: CorpusReader, seed: int) -> None:

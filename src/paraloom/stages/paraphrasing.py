@@ -321,7 +321,7 @@ def check_text_language(texts: Iterable[str], paraphraser: ParaphraserLike) -> N
     for trained in dict.fromkeys(trained_parts(paraphraser)):
         trained.check_language(given)
     language = language_of_paraphraser(paraphraser)
-    identified = sample_language(given).language
+    identified = sample_language(given)
     if identified is not None and language in known_function_words() and identified != language:
         raise DataError(
             f"the texts are {language_name(identified)}, the paraphraser is for {language_name(language)}",

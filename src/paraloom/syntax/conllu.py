@@ -18,8 +18,6 @@ _MAX_DIGITS = 100
 
 
 class Word(NamedTuple):
-    """A word of a dependency tree."""
-
     form: str
     category: str
     tag: str
@@ -33,7 +31,6 @@ def is_conllu(path: str | Path) -> bool:
 
 
 def read_conllu(path: str | Path) -> Iterator[tuple[int, list[Word]]]:
-    """Read the sentences of a file."""
     block: list[tuple[int, str]] = []
     for row, line in enumerate(chain(read_lines(path), [""]), start=1):
         if line.strip():

@@ -32,8 +32,6 @@ NO_CONSTITUENT = ""  # The first label
 
 @dataclass(frozen=True)
 class SpanConfig:
-    """Size and training of a span parser."""
-
     epochs: int = 14
     width: int = 200
     hidden_size: int = 200
@@ -54,8 +52,6 @@ class SpanConfig:
 
 
 class SpanModel(NamedTuple):
-    """A trained parser."""
-
     network: SpanNetwork
     words: list[str]
     tags: list[str]

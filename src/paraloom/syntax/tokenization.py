@@ -14,7 +14,6 @@ _BRACKETS = str.maketrans({"(": "-LRB-", ")": "-RRB-", "[": "-LSB-", "]": "-RSB-
 
 
 def penn_tokens(sentence: str) -> list[str]:
-    """Split a sentence as the Penn Treebank does."""
     tokens: list[str] = _tokenizer().tokenize(sentence)
     return tokens
 

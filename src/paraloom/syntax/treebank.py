@@ -171,7 +171,6 @@ def clean(tree: Tree) -> Tree | None:
 
 
 def strip_function(label: str) -> str:
-    """Remove function tags and numbers from a label."""
     return label if label.startswith("-") else _FUNCTION.sub("", label) or label
 
 

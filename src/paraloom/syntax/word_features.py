@@ -19,8 +19,6 @@ NUM_AFFIXES = 8  # Prefixes of one to three letters, suffixes of one to four, an
 
 
 class WordFeatures(NamedTuple):
-    """Features of the n words of a sentence."""
-
     words: Ints
     affixes: Ints
     vectors: Ints
@@ -50,8 +48,6 @@ class GivenVectors:
 
 
 class WordFeaturizer:
-    """Looks up the features of words."""
-
     def __init__(self, words: Sequence[str], vectors: GivenVectors) -> None:
         self._row = {word: row for row, word in enumerate(words, 1)}
         self._vector_row: dict[str, int] = {}

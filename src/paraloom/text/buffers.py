@@ -55,7 +55,6 @@ def text_buffers(texts: Texts) -> tuple[npt.NDArray[np.uint8], Ints]:
 
 
 def code_points(texts: Texts) -> tuple[Int32s, Ints]:
-    """Decode texts to Unicode code points."""
     points, offsets = kernels.code_points(*text_buffers(texts))
     for values in (points, offsets):
         values.setflags(write=False)

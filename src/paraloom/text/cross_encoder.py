@@ -65,7 +65,6 @@ class Readout:
     label: str = ""
 
     def values(self, logits: npt.NDArray[np.floating]) -> Float32s:
-        """Values of n pairs."""
         exact = logits.astype(np.float64)
         if self.activation == "softmax":
             powers = np.exp(exact - exact.max(axis=1, keepdims=True))
@@ -154,7 +153,6 @@ class CrossEncoder:
         return np.array([values.get(pair, np.nan) for pair in pairs], np.float32)
 
     def logits(self, pairs: Sequence[tuple[str, str]]) -> Float32s:
-        """Compute the outputs of the graph."""
         # One by one, as a batch of the tokenizer would start threads.
         encodings = [self.tokenizer.encode(first, second) for first, second in pairs]
         rows: dict[int, Float32s] = {}
@@ -217,7 +215,6 @@ class CrossEncoder:
 
 
 def find_graph(folder: Path, file: str = "") -> Path:
-    """Find the ONNX graph in a folder."""
     if not folder.is_dir():
         raise ModelError("folder not found", file=folder, remedy="Give the folder of a cross-encoder in ONNX format.")
     present = [

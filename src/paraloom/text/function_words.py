@@ -6,7 +6,6 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from typing import NamedTuple
 
 FUNCTION_WORDS = {
     "cs": "a aby ale ani asi až bez bude budou by byl byla bylo byly být co další do i jak jako je jeho jej jejich "
@@ -103,14 +102,7 @@ _MIN_TYPES = 6  # a name that is a word elsewhere, such as Tom, may be in every 
 _MIN_SCRIPT = 0.3
 
 
-class SampleLanguage(NamedTuple):
-    """Guess the language of a sample of texts."""
-
-    language: str | None
-    share: float
-
-
-def sample_language(texts: Iterable[str]) -> SampleLanguage:
+def sample_language(texts: Iterable[str]) -> str | None:
     """Identify the language that most of a sample is in, by all its words together.
 
     A word of n languages counts 1 / n for each of them. An answer needs a twentieth of the words, a distance to the
@@ -135,12 +127,12 @@ def sample_language(texts: Iterable[str]) -> SampleLanguage:
         scripted["ja"] += scripted.pop("zh", 0)
     for script, count in scripted.most_common(1):
         if letters and count / letters >= _MIN_SCRIPT and count >= _MIN_EVIDENCE:
-            return SampleLanguage(script, round(count / letters, 2))
+            return script
     ranking = sorted(evidence.items(), key=lambda item: -item[1])
     (first, highest), (_, second) = [*ranking, ("", 0.0), ("", 0.0)][:2]
     if highest < max(_MIN_EVIDENCE, _MIN_SHARE * words, _MIN_RATIO * second) or len(types[first]) < _MIN_TYPES:
-        return SampleLanguage(None, 0.0)
-    return SampleLanguage(first, round(highest / words, 2))
+        return None
+    return first
 
 
 def suspected_language(texts: Iterable[str], expected: str) -> str | None:

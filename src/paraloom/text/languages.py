@@ -53,7 +53,6 @@ class LanguageIdentifier:
         return signature("language", by=by, among="+".join(self.languages))
 
     def identify(self, texts: list[str]) -> list[str | None]:
-        """Identify the most probable language of each text."""
         detected = self._detector.detect_languages_in_parallel_of(texts)
         return [None if language is None else language.iso_code_639_1.name.lower() for language in detected]
 

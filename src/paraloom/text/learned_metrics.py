@@ -56,7 +56,6 @@ class Comet:
 
     @property
     def signature(self) -> str:
-        """Kind of the model, and its digest."""
         return signature("comet", kind=self.kind, digest=self.digest)
 
     @property
@@ -198,7 +197,6 @@ class MetricX:
 
     @property
     def signature(self) -> str:
-        """The digest of the model."""
         return signature("metricx-24", digest=self.digest)
 
     @classmethod

@@ -27,7 +27,6 @@ _UNCOMPOSED = (0xCC, 0xCD, 0xE1)
 
 
 def ngrams(lists: TokenLists, n: int) -> TokenLists:
-    """List the n-grams of each list of tokens."""
     _check_order(n)
     if n == 1:
         return lists
@@ -47,7 +46,6 @@ def word_bigrams(texts: Texts) -> TokenLists:
 
 
 def spell_word_bigrams(texts: Texts, positions: Ints) -> list[str]:
-    """Spell one bigram of each text."""
     lists = token_strings(texts)
     first = pa.array(lists.offsets.to_numpy()[:-1] + positions)
     second = pc.add(first, 1)
@@ -88,7 +86,6 @@ def plain_word_ngrams(text: str) -> list[str]:
 
 
 def spell_word_ngrams(texts: Texts, positions: Ints) -> list[str]:
-    """Spell one unit of each text."""
     spans = _composed_spans(texts)
     data, bounds = word_ngram_kernels.spell_word_ngrams(
         spans.data, spans.starts, spans.ends, spans.offsets, _ORDERS, _SYLLABIC_ORDERS, positions
@@ -108,7 +105,6 @@ def _composed_spans(texts: Texts) -> TokenSpans:
 
 
 def ngram_totals(lengths: npt.NDArray[np.integer], n: int) -> Int32s:
-    """Count the n-grams of texts by their lengths."""
     totals: Int32s = np.maximum(np.asarray(lengths, np.int32) - np.int32(n - 1), 0)
     return totals
 

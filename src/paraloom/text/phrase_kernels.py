@@ -103,7 +103,6 @@ def hash_span(ids: Ids, start: int, length: int) -> np.uint64:
 
 @kernel
 def hash_spans(ids: Ids, starts: Ints, lengths: Ints) -> Ids:
-    """`hash_span` of many."""
     keys = np.empty(len(starts), np.uint64)
     for k in range(len(starts)):
         keys[k] = hash_span(ids, starts[k], lengths[k])

@@ -21,7 +21,6 @@ class Constituent(NamedTuple):
 
 
 def constituents(tree: str) -> list[Constituent]:
-    """Parse a bracketed tree to its nodes."""
     nodes: list[Constituent] = []
     stack: list[int] = []
     words, expects_label = 0, False

@@ -101,8 +101,6 @@ def _blocks(candidates: Sequence[Sequence[str]], samples: Sequence[Sequence[str]
 
 
 class _Pairs(NamedTuple):
-    """The pairs of a block of groups."""
-
     texts: list[str]
     groups: Ints
     left: Ints

@@ -85,7 +85,6 @@ def expectation(
 
 @kernel
 def maximization(owners: Words, counts: Numbers, sums: Floats) -> Numbers:
-    """Run the maximization step of EM."""
     probabilities = np.zeros(len(owners), np.float32)
     for pair in range(len(owners)):
         total = sums[owners[pair]]

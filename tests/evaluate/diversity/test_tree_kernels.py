@@ -31,9 +31,10 @@ from paraloom.text.tokens import token_hash
 
 NP = "(NP (D a) (N cat))"
 VP = f"(VP (V brought) {NP})"
+SST = TreeKernel("sst")
 SETTINGS = [
     TreeKernel("st"),
-    TreeKernel("sst"),
+    SST,
     TreeKernel("st", decay=0.7, bare_words=True),
     TreeKernel("sst", decay=0.7, bare_words=True),
     BBH22,
@@ -105,9 +106,9 @@ def test_values_by_hand(a: str, b: str, setting: TreeKernel, leaves: str, expect
 def test_every_word_becomes_one_dummy(word: str) -> None:
     a, b = read_trees(["(NP (D a) (N dog))"]), read_trees([f"(NP (D a) (N {word}))"])
     assert (a.labels == b.labels).all()
-    assert kernel(a, b).tolist() == [1.0]
+    assert kernel(a, b, SST).tolist() == [1.0]
     kept = [read_trees([text], leaves="words") for text in ("(NP (D a) (N dog))", f"(NP (D a) (N {word}))")]
-    assert kernel(*kept)[0] == pytest.approx((0.4 + 0.4 * 1.4) / (0.8 + 0.4 * 1.96))
+    assert kernel(*kept, SST)[0] == pytest.approx((0.4 + 0.4 * 1.4) / (0.8 + 0.4 * 1.96))
 
 
 def symmetric(count: int, value: Callable[[int, int], float]) -> np.ndarray:
@@ -197,7 +198,7 @@ def test_any_text_is_a_tree_or_has_a_reason(text: str) -> None:
     trees = read_trees(["(S (NP x))", text, "(S (NP x))"])
     assert trees.good[0] and trees.good[2]
     assert trees.good[1] == (len(trees[1][0]) > 0)
-    values = kernel(trees, trees, pairs=[(0, 2), (0, 1), (1, 1)])
+    values = kernel(trees, trees, SST, pairs=[(0, 2), (0, 1), (1, 1)])
     assert values[0] == 1
     assert np.isnan(values[1:]).all() == (not trees.good[1])
 
@@ -229,7 +230,7 @@ def test_invalid_trees_have_a_reason(text: str, reason: str) -> None:
     known = ["S", "NP", "VP"]
     trees = read_trees(["(S (NP x) (VP x))", text, "(NP x)"], labels=known)
     assert trees.good.tolist() == [True, False, True]
-    assert trees.failures() == failures(trees) == {reason: 1}
+    assert trees.failures() == failures(trees, SST) == {reason: 1}
     assert len(trees[1][0]) == 0
 
 
@@ -265,7 +266,7 @@ def test_a_unary_chain_by_hand() -> None:
 def test_trees_that_a_kernel_cannot_count_are_failures() -> None:
     wide = f"(S {'(N x) ' * 1001})"
     trees = read_trees([wide, "(S (N x))", "(S (N x)"])
-    assert failures(trees, "sst") == {"a bracket is never closed": 1}
+    assert failures(trees, SST) == {"a bracket is never closed": 1}
     assert failures(trees, BBH22) == {"a bracket is never closed": 1, NO_NUMBER: 1}
     # Large kernels do not overflow when they are normalized.
     large = read_trees([f"(S {'(N x) ' * 900})", f"(S {'(N x) ' * 900})"])
@@ -276,23 +277,23 @@ def test_group_differences_and_counts() -> None:
     a, b, c = "(S (NP x) (VP x))", "(S (NP x) (VP x) (. x))", "(FRAG (NN x))"
     trees = read_trees([a, c, a, b, c, "", "(S", c])
     groups = [0, 1, 0, 0, 1, 2, 2, 2]
-    values = tree_kernel_difference(trees, groups)
+    values = tree_kernel_difference(trees, groups, SST)
     near = 0.8 / np.sqrt((0.8 + 0.4 * 1.4**2) * (1.2 + 0.4 * 1.4**3))
     assert values[:2] == pytest.approx([100 - 100 * (1 + 2 * near) / 3, 0])
     assert np.isnan(values[2])
-    whole = TreeStatistics.of(trees, groups)
+    whole = TreeStatistics.of(trees, groups, SST)
     assert (whole.groups, whole.short, whole.trees) == (3, 1, 8)
     assert whole.failed == {"no tree": 1, "a bracket is never closed": 1}
     assert whole.figures()["tree_kernel_difference"].value == pytest.approx(values[:2].mean())
-    parts = TreeStatistics.of(read_trees([a, a, b]), [0, 0, 0]) + TreeStatistics.of(
-        read_trees([c, c, "", "(S", c]), [0, 0, 1, 1, 1]
+    parts = TreeStatistics.of(read_trees([a, a, b]), [0, 0, 0], SST) + TreeStatistics.of(
+        read_trees([c, c, "", "(S", c]), [0, 0, 1, 1, 1], SST
     )
     assert (parts.groups, parts.short, parts.trees, parts.failed) == (3, 1, 8, whole.failed)
     assert parts.differences.mean == pytest.approx(whole.differences.mean)
     assert parts.signature == whole.signature and "kind:sst|decay:0.4" in whole.signature
     with pytest.raises(ConfigError, match="cannot be added"):
         whole + TreeStatistics.of(trees, groups, BBH22)
-    assert tree_kernel_difference(read_trees([]), []).tolist() == []
+    assert tree_kernel_difference(read_trees([]), [], SST).tolist() == []
 
 
 def test_signature_has_all_settings() -> None:
@@ -311,14 +312,14 @@ def test_invalid_arguments_are_refused() -> None:
         lambda: TreeKernel(decay=0.0),
         lambda: TreeKernel(decay=1.5),
         lambda: read_trees([], leaves="dumy"),  # type: ignore[arg-type]
-        lambda: kernel(trees, words),
-        lambda: kernel(trees, read_trees([])),
-        lambda: kernel(trees, trees, pairs=[(0, -1)]),
-        lambda: kernel(trees, trees, pairs=[(0, 1)]),
-        lambda: tree_kernel_difference(trees, [-1]),
-        lambda: tree_kernel_difference(trees, [0.5]),
+        lambda: kernel(trees, words, SST),
+        lambda: kernel(trees, read_trees([]), SST),
+        lambda: kernel(trees, trees, SST, pairs=[(0, -1)]),
+        lambda: kernel(trees, trees, SST, pairs=[(0, 1)]),
+        lambda: tree_kernel_difference(trees, [-1], SST),
+        lambda: tree_kernel_difference(trees, [0.5], SST),
     ):
         with pytest.raises(ConfigError):
             call()
     with pytest.raises(DataError, match="group"):
-        tree_kernel_difference(trees, [0, 1])
+        tree_kernel_difference(trees, [0, 1], SST)

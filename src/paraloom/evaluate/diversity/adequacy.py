@@ -74,7 +74,6 @@ class Adequacy(Sums):
 
 
 def signatures() -> dict[str, str]:
-    """The signature of each figure."""
     chrf = {"nrefs": 1, "case": "mixed", "eff": True, "nc": CHRF_ORDER, "nw": 0, "beta": CHRF_BETA, "space": False}
     return {
         "cost": signature("translation_cost", per="token", mean="groups"),

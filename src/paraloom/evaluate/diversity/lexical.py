@@ -27,8 +27,6 @@ _PAIRS = 1 << 17
 
 @dataclass(frozen=True, eq=False)
 class GroupOverlaps:
-    """Overlap metrics of g groups of variants."""
-
     variants: Ints  # int64 (g,), number of variants
     empty: Ints  # int64 (g,), variants without a visible character
     # float64 (g,), 0 (all the same) to 100 (nothing in common), higher is more diverse; NaN for a group with

@@ -153,7 +153,6 @@ def _columns(
 
 
 def named_kernels(names: Iterable[str]) -> dict[str, TreeKernel]:
-    """Look up tree kernels by name."""
     chosen = list(names)
     for name in chosen:
         if name not in KERNELS:

@@ -16,7 +16,6 @@ Numbers = Int32s
 
 @kernel
 def spaced_words(points: Points, offsets: Ints, white: Bools) -> tuple[Ids, Ids, Numbers, Ints]:
-    """List the words of all texts."""
     capacity = (offsets[-1] - offsets[0]) // 2 + len(offsets)  # a word has a character, and white space after it
     ids, folded = np.empty(capacity, np.uint64), np.empty(capacity, np.uint64)
     characters = np.empty(capacity, np.int32)

@@ -13,13 +13,12 @@ from paraloom.core.array_types import Floats
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.stats import Estimate, Moments
 from paraloom.evaluate.diversity.tree_index_kernels import pairs_within
-from paraloom.evaluate.diversity.tree_kernels import Kind, TreeKernel, failures, kernel, own_kernels
+from paraloom.evaluate.diversity.tree_kernels import TreeKernel, failures, kernel, own_kernels
 from paraloom.evaluate.diversity.trees import Trees
 
 
-def tree_kernel_difference(trees: Trees, groups: npt.ArrayLike, setting: TreeKernel | Kind = "sst") -> Floats:
+def tree_kernel_difference(trees: Trees, groups: npt.ArrayLike, setting: TreeKernel) -> Floats:
     """100 − 100 · the mean normalized kernel of all pairs of trees of a group (BBH22 §2.2; its settings: `BBH22`)."""
-    setting = TreeKernel(setting) if isinstance(setting, str) else setting
     numbers = np.asarray(groups)
     if numbers.shape != (len(trees),):
         raise DataError(f"expected a group number for each of {len(trees)} trees, got shape {numbers.shape}")
@@ -49,8 +48,7 @@ class TreeStatistics:
     signature: str = ""
 
     @classmethod
-    def of(cls, trees: Trees, groups: npt.ArrayLike, setting: TreeKernel | Kind = "sst") -> TreeStatistics:
-        setting = TreeKernel(setting) if isinstance(setting, str) else setting
+    def of(cls, trees: Trees, groups: npt.ArrayLike, setting: TreeKernel) -> TreeStatistics:
         values = tree_kernel_difference(trees, groups, setting)
         return cls(
             groups=len(values),

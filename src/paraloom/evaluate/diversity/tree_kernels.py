@@ -51,13 +51,12 @@ BBH22 = TreeKernel("sst", decay=1.0, bare_words=True)
 def kernel(
     a: Trees,
     b: Trees,
-    setting: TreeKernel | Kind = "sst",
+    setting: TreeKernel,
     *,
     pairs: npt.ArrayLike | None = None,
     normalize: bool = True,
 ) -> Floats:
     """Compute the kernel of pairs of trees: K(x, y) / √(K(x, x) K(y, y)) (Moschitti 2006; see `TreeKernel`)."""
-    setting = TreeKernel(setting) if isinstance(setting, str) else setting
     if a.leaves != b.leaves:
         raise ConfigError(f"trees with leaves '{a.leaves}' and '{b.leaves}' cannot be compared")
     if pairs is None and len(a) != len(b):
@@ -96,9 +95,8 @@ def own_kernels(trees: Trees, setting: TreeKernel) -> Floats:
     return values
 
 
-def failures(trees: Trees, setting: TreeKernel | Kind = "sst") -> dict[str, int]:
+def failures(trees: Trees, setting: TreeKernel) -> dict[str, int]:
     """Number of texts that cannot be compared, by reason: no trees, or none that this kernel counts."""
-    setting = TreeKernel(setting) if isinstance(setting, str) else setting
     other = int((trees.good & np.isnan(own_kernels(trees, setting))).sum())
     return trees.failures() | ({NO_NUMBER: other} if other else {})
 

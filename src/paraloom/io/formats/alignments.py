@@ -28,8 +28,6 @@ MAX_RUNG = 10_000  # Sentences on one side of a bead of a ladder at most
 
 @dataclass(frozen=True)
 class GoldDocument:
-    """A pair of texts with its gold beads."""
-
     source: Sequence[str]  # Sentences of the source text
     target: Sequence[str]  # Sentences of the target text
     gold: Sequence[Bead]  # The correct beads
@@ -53,7 +51,6 @@ class BeadFile:
         return max((index + 1 for bead in self.beads for index in getattr(bead, side)), default=0)
 
     def check_range(self, side: Side, count: int, text: str, remedy: str | None = None) -> None:
-        """Check that every index is within its text."""
         for bead, row in zip(self.beads, self.rows, strict=True):
             last = max(getattr(bead, side), default=-1)
             if last >= count:
@@ -67,7 +64,12 @@ class BeadFile:
 
 
 def read_bead_file(path: str | Path) -> BeadFile:
-    """Read beads as `read_beads` does, to be scored: published gold may have a sentence in two."""
+    """Read the beads of one pair of texts; published gold may have a sentence in two.
+
+    A line `[0]:[0, 1]`, with or without a cost, is vecalign's. Two numbers, with or without a score, are a rung of a
+    ladder: a bead lies between two consecutive rungs. Costs of vecalign become negative scores. Indices are below
+    10,000,000, and a bead of a ladder has at most 10,000 sentences a side.
+    """
     numbered = [(row, bead) for row, bead in _read_numbered(path) if bead.source or bead.target]
     if not numbered:
         raise DataError(
@@ -81,21 +83,6 @@ def read_bead_file(path: str | Path) -> BeadFile:
     return BeadFile(str(path), [bead for _, bead in numbered], [row for row, _ in numbered])
 
 
-def read_beads(path: str | Path) -> list[Bead]:
-    """Read the beads of one pair of texts.
-
-    A line `[0]:[0, 1]`, with or without a cost, is vecalign's. Two numbers, with or without a score, are a rung of a
-    ladder: a bead lies between two consecutive rungs. Costs of vecalign become negative scores. Indices are below
-    10,000,000, and a bead of a ladder has at most 10,000 sentences a side.
-    """
-    beads = [bead for _, bead in _read_numbered(path)]
-    try:
-        check_beads(beads)
-    except DataError as error:
-        raise error.at(file=str(path)) from None
-    return beads
-
-
 def write_beads(path: str | Path, beads: Sequence[Bead], *, src_doc: str = "source", tgt_doc: str = "target") -> None:
     suffix = without_compression(path).suffix
     if suffix == ".parquet":
@@ -107,8 +94,9 @@ def write_beads(path: str | Path, beads: Sequence[Bead], *, src_doc: str = "sour
             file=path,
             remedy="Use .vecalign, .ladder or .parquet for beads, and .tsv, .tmx or .jsonl for the sentences.",
         )
+    vecalign = (f"{list(bead.source)}:{list(bead.target)}:{-bead.score:.6f}" for bead in beads)
     with open_write(path) as stream:
-        for line in _vecalign_lines(beads) if suffix == ".vecalign" else _ladder_lines(beads):
+        for line in vecalign if suffix == ".vecalign" else _ladder_lines(beads):
             stream.write(line.encode() + b"\n")
 
 
@@ -216,7 +204,10 @@ class _BeadReader:
         self._is_ladder = bool(rung)
         if match:
             cost = _parse_score(match[3])
-            source, target = (_parse_indices(match[side]) for side in (1, 2))
+            source, target = (
+                tuple(_parse_index(index.strip()) for index in match[side].split(",") if index.strip())
+                for side in (1, 2)
+            )
             return Bead(source, target, -cost if cost else 0.0)
         assert rung is not None
         return self._rung(_parse_index(rung[1]), _parse_index(rung[2]), rung[3])
@@ -236,10 +227,6 @@ class _BeadReader:
         return bead
 
 
-def _parse_indices(text: str) -> tuple[int, ...]:
-    return tuple(_parse_index(index.strip()) for index in text.split(",") if index.strip())
-
-
 def _parse_index(text: str) -> int:
     if not text.isdecimal():
         raise DataError(f"expected an index, got '{text[:60]}'", remedy="Write commas between indices: [0, 1].")
@@ -256,11 +243,6 @@ def _parse_score(text: str | None) -> float:
         return float(text) if text else 0.0
     except ValueError:
         raise DataError(f"expected a score, got '{text}'") from None
-
-
-def _vecalign_lines(beads: Iterable[Bead]) -> Iterator[str]:
-    for bead in beads:
-        yield f"{list(bead.source)}:{list(bead.target)}:{-bead.score:.6f}"
 
 
 def _ladder_lines(beads: Iterable[Bead]) -> Iterator[str]:

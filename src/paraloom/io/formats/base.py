@@ -44,8 +44,6 @@ _CHARACTER_NAMES = {"\t": "a tab", "\n": "a line feed", "\r": "a carriage return
 
 
 class PairRow(NamedTuple):
-    """One row of bitext."""
-
     row: int
     src: str
     tgt: str
@@ -57,8 +55,6 @@ class PairRow(NamedTuple):
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """Options of reading."""
-
     path: str  # The file; two files for Moses pairs, `PREFIX.{de,en}`
     src_lang: str | None = None  # Language of the source side; None to take it from the file or its name
     tgt_lang: str | None = None  # Language of the target side; None to take it from the file or its name
@@ -156,7 +152,6 @@ def raw_text(line: bytes) -> str:
 
 
 def json_object(line: str) -> dict[str, Any]:
-    """Parse a line of JSON Lines."""
     try:
         value = json.loads(line)
     except (ValueError, RecursionError) as error:

@@ -103,8 +103,3 @@ def is_dataset(path: str | Path) -> bool:
     """True if a path is a folder that `save_to_disk` wrote: of a data set, or of several splits."""
     folder = Path(path)
     return (folder / SPLITS).is_file() or ((folder / STATE).is_file() and (folder / INFO).is_file())
-
-
-def is_named_ppdb(name: str) -> bool:
-    """True if a file is named like those of PPDB, which have no suffix of their own."""
-    return name.lower().startswith("ppdb")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import islice
+from itertools import chain, islice
 
 from paraloom.core.errors import DataError
 from paraloom.io.compression import decode, read_raw_lines
@@ -18,7 +18,7 @@ def read(options: ReadOptions) -> Iterator[PairRow]:
     first = next(lines, None)
     if first is None:
         return
-    lines = _prepend(first, lines)
+    lines = chain([first], lines)
     yield from _ppdb_lines(options, lines) if _BAR.encode() in first else _fct_records(options, lines)
 
 
@@ -49,8 +49,3 @@ def _fct_records(options: ReadOptions, lines: Iterator[bytes]) -> Iterator[PairR
         else:
             yield PairRow(row, " ".join(text.partition("\t")[0] for text in texts[:2]), texts[2])
         row += 3
-
-
-def _prepend(first: bytes, lines: Iterator[bytes]) -> Iterator[bytes]:
-    yield first
-    yield from lines

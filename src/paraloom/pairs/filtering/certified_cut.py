@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from math import ceil, log
@@ -63,14 +62,6 @@ class Ranking:
             raise DataError("a label is none of 1, 0 and −1, or a score is undefined", remedy="Leave such rows out.")
         self.by_rank = np.lexsort((random, -values))
         self.scores, self.order, self.labels = values[self.by_rank], random[self.by_rank], known[self.by_rank]
-
-    def with_labels(self, labels: npt.NDArray[np.int8]) -> Ranking:
-        """The same rows with other labels, in the order of what the ranking was made of."""
-        other = copy(self)
-        other.labels = labels[self.by_rank]
-        for name in ("_labeled", "_first_unlabeled"):
-            other.__dict__.pop(name, None)
-        return other
 
     @cached_property
     def depths(self) -> Ints:

@@ -73,7 +73,6 @@ def walk(root: Any) -> Iterator[Node]:
 
 
 def to_sql(tree: Node, expression: Node, text: str) -> Sql:
-    """An expression of a tree as SQL."""
     import duckdb
 
     node = {**tree["statements"][0]["node"], "select_list": [expression]}

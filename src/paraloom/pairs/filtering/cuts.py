@@ -39,7 +39,6 @@ class Cut:
     upper: SortKey | None
 
     def to_json(self) -> dict[str, Any]:
-        """The cut as JSON values."""
         return asdict(self)
 
     @classmethod
@@ -49,7 +48,6 @@ class Cut:
         return cls(by=values["by"], seed=values["seed"], lower=lower, upper=upper)
 
     def contains(self, batch: pa.RecordBatch) -> Bools:
-        """Find the rows inside the cut."""
         value, tiebreak = sort_keys(batch, self.by, self.seed)
         inside = ~np.isnan(value)
         if self.lower is not None:
@@ -94,7 +92,6 @@ def find_cut(
 
 
 def sort_keys(batch: pa.RecordBatch, by: str, seed: int) -> SortKeys:
-    """Sort keys of the rows of a batch."""
     value = score_values(batch, by) if by else np.zeros(batch.num_rows)
     return value, row_hashes(batch, ROW_ID_COLUMNS, seed)
 

@@ -75,8 +75,6 @@ _OPERATORS_OF_OTHER_ROWS = {"GROUPING_FUNCTION", "OPERATOR_UNPACK"}
 
 @dataclass(frozen=True)
 class Condition:
-    """A checked condition."""
-
     text: str
     clauses: tuple[str, ...]
     columns: tuple[str, ...]
@@ -112,7 +110,6 @@ def condition(text: str) -> Condition:
 
 
 def check_columns(parsed: Condition, schema: pa.Schema) -> None:
-    """Check a condition against the columns of a corpus."""
     _find_columns(parsed, schema)
     evaluate(parsed, pa.RecordBatch.from_pylist([], schema=schema))
 
@@ -139,7 +136,6 @@ def evaluate(parsed: Condition, batch: pa.RecordBatch) -> list[pa.BooleanArray]:
 
 
 def evaluate_sql(rows: pa.RecordBatch, *expressions: Sql) -> pa.Table:
-    """Evaluate SQL expressions on each row."""
     columns = sql_list(sql("({}) AS {}", expression, f"c{number}") for number, expression in enumerate(expressions))
     with connection() as database:
         database.register("rows", rows)
@@ -181,7 +177,6 @@ def _find_columns(parsed: Condition, schema: pa.Schema) -> list[int]:
 
 
 def _without_nan(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Replace every NaN of a batch by null."""
     for position, field in enumerate(batch.schema):
         if pa.types.is_floating(field.type):
             values = batch.column(position)

@@ -127,7 +127,6 @@ class HeldOut:
 
 
 def _any(near: Bools, offsets: Ints) -> Bools:
-    """Whether any item of each list was near."""
     counts = np.concatenate([[0], np.cumsum(near)])
     some: Bools = counts[offsets[1:]] > counts[offsets[:-1]]
     return some

@@ -30,8 +30,6 @@ _REMEDY = "Give sheets that `paraloom filter --draw` wrote, filled in."
 
 @dataclass(frozen=True)
 class Judgments:
-    """Labels of pairs."""
-
     labels: dict[int, int]
     places: dict[int, tuple[Path, int]]
     compared: int

@@ -29,8 +29,6 @@ _SIDES = ("src", "tgt")
 
 @dataclass(frozen=True)
 class Target:
-    """What is promised of which score."""
-
     by: str
     highest: bool
     precision: float
@@ -52,7 +50,6 @@ class PromisedCut:
     summary: str
 
     def to_json(self) -> dict[str, Any]:
-        """The cut as JSON values."""
         return asdict(self)
 
     @classmethod
@@ -62,21 +59,17 @@ class PromisedCut:
 
     @property
     def clause(self) -> str:
-        """The condition for the score."""
         return condition_text(self.by, self.highest, self.threshold)
 
     def contains(self, batch: pa.RecordBatch) -> Bools:
-        """Find the rows whose score is good enough."""
         value = score_values(batch, self.by)
         return value >= self.threshold if self.highest else value <= self.threshold
 
     def labeled_wrong(self, batch: pa.RecordBatch) -> Bools:
-        """Find the rows that are labeled wrong."""
         return np.isin(_keys(batch), np.array(self.wrong, np.uint64))
 
 
 def condition_text(by: str, highest: bool, threshold: float) -> str:
-    """The condition that a score is good enough."""
     return f"{by} {'>=' if highest else '<='} {threshold:.6g}"
 
 

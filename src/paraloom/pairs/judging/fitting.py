@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,8 +35,6 @@ _TEACHER_EPOCHS = 4.0
 
 @dataclass(frozen=True)
 class JudgedPairs:
-    """Labeled pairs of text."""
-
     sources: Sequence[str]  # First sides
     targets: Sequence[str]  # Second sides
     labels: npt.NDArray[np.uint8]  # uint8 `(n, outputs)`, in the order of `OUTPUTS`: 0, 1 or `UNKNOWN`
@@ -64,7 +63,6 @@ class Base:
     judge: JudgeNetwork | None = None  # The judge whose training continues, instead of weights and heads
 
     def network(self, layers: int, seed: int) -> JudgeNetwork:
-        """The network as it starts."""
         import torch
 
         if self.judge is not None:
@@ -122,10 +120,11 @@ def fit_judge(
     hashes = (hashlib.sha256(text.lower().encode()).digest() for text in pairs.sources)
     aside = np.array([one[0] % _SET_ASIDE == 0 for one in hashes])
     learned, soft = tokens.take(~aside), None
+    read = partial(logits_of, special=special, batch=_BATCH, max_length=config.max_length)
     if teacher_layers:
         teacher = base.network(teacher_layers, config.seed).to(device)
         train(teacher, learned, special, replace(config, epochs=_TEACHER_EPOCHS))
-        soft = logits_of(teacher, learned, special, batch=_BATCH)
+        soft = read(teacher, learned)
     before = {name: value.clone() for name, value in network.state_dict().items()}
     loss = train(network, learned, special, config, soft=soft)
     if base.judge is not None:
@@ -133,7 +132,7 @@ def fit_judge(
             {name: _KEPT * before[name] + (1 - _KEPT) * value for name, value in network.state_dict().items()}
         )
     held = tokens.take(aside)
-    logits = logits_of(network, held, special, batch=_BATCH) if aside.any() else np.zeros((0, len(OUTPUTS)), np.float32)
+    logits = read(network, held) if aside.any() else np.zeros((0, len(OUTPUTS)), np.float32)
     calibration = {name: calibrated(logits[:, index], held.labels[:, index]) for index, name in enumerate(OUTPUTS)}
     export_judge(network, base.tokenizer, base.special_tokens, folder, calibration=calibration)
     return {

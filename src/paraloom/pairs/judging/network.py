@@ -14,8 +14,6 @@ OUTPUTS = ("same", "forward", "backward", "src_formed", "tgt_formed")
 
 @dataclass(frozen=True)
 class JudgeShape:
-    """Sizes of a network."""
-
     vocab_size: int
     layers: int = 3
     width: int = 384

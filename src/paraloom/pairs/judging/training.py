@@ -27,8 +27,6 @@ _GROUP = 64
 
 @dataclass(frozen=True)
 class TokenPairs:
-    """Pairs of token lists with labels."""
-
     tokens: npt.NDArray[np.uint16]  # uint16, the tokens of all texts one after another
     offsets: Ints  # int64 `(texts + 1,)`, where each text begins
     sides: Int32s  # int32 `(n, 2)`, numbers of the two texts of each pair
@@ -45,8 +43,6 @@ class TokenPairs:
 
 @dataclass(frozen=True, kw_only=True)
 class JudgeConfig:
-    """Settings of a training."""
-
     epochs: float = 5  # Passes over the pairs
     batch: int = 512  # Pairs of a batch
     learning_rate: float = 2e-4  # Highest rate; it rises over the first twentieth of the steps and falls to 0
@@ -178,7 +174,7 @@ def _computes_bfloat16(device: torch.device) -> bool:
 
 @torch.no_grad()
 def logits_of(
-    network: JudgeNetwork, pairs: TokenPairs, special: tuple[int, int, int], *, batch: int = 2048, max_length: int = 160
+    network: JudgeNetwork, pairs: TokenPairs, special: tuple[int, int, int], *, batch: int, max_length: int
 ) -> Float32s:
     """Logits `(n, outputs)` of pairs."""
     device = next(network.parameters()).device

@@ -16,9 +16,9 @@ from paraloom.core.digests import file_digest, signature
 from paraloom.core.errors import DataError, ModelError
 from paraloom.core.sorted_ids import find_ids
 from paraloom.core.stats import IdCounts
-from paraloom.pairs.scoring.token_list_kernels import distinct_entries
 from paraloom.text.buffers import Texts
 from paraloom.text.normalize import lowercase
+from paraloom.text.token_list_kernels import distinct_entries
 from paraloom.text.tokens import TokenLists, tokenize
 
 FILE = "rarity.safetensors"
@@ -71,7 +71,6 @@ class DocumentFrequencies:
         return float(known.mean()) if len(known) else 1.0
 
     def save(self, folder: Path) -> None:
-        """Write the table into a folder."""
         from safetensors.numpy import save
 
         folder.mkdir(parents=True, exist_ok=True)
@@ -87,7 +86,6 @@ class DocumentFrequencies:
 
     @classmethod
     def load(cls, folder: Path) -> DocumentFrequencies:
-        """Load a table that `save` wrote."""
         from safetensors import SafetensorError
         from safetensors.numpy import load_file
 

@@ -33,7 +33,6 @@ class Judge:
 
     @property
     def signature(self) -> str:
-        """Digest of the model."""
         return self.encoder.signature
 
     @classmethod
@@ -98,7 +97,6 @@ class EntailmentJudge:
 
     @property
     def signature(self) -> str:
-        """Digest of the model, and its output."""
         return self.encoder.signature
 
     def probabilities(self, firsts: Sequence[str], seconds: Sequence[str]) -> Float32s:

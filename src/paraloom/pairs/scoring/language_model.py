@@ -39,7 +39,6 @@ class NgramModel:
 
     @property
     def units(self) -> str:
-        """Units of the n-grams: words."""
         return "words"
 
     @property
@@ -56,35 +55,11 @@ class NgramModel:
         return (10 ** (-sums / np.where(words > 0, words + 1, np.nan))).astype(np.float32)
 
     def save(self, folder: Path) -> None:
-        """Write the model into a folder."""
         from safetensors.numpy import save
 
         folder.mkdir(parents=True, exist_ok=True)
         numbers = {"keys": self.keys, "order": np.array([self.order])}
         (folder / FILE).write_bytes(save({**numbers, "logprobs": self.logprobs, "backoffs": self.backoffs}))
-
-    @classmethod
-    def load(cls, path: Path) -> NgramModel:
-        """Load a model."""
-        from safetensors import SafetensorError
-        from safetensors.numpy import load_file
-
-        if path.is_file():
-            return read_arpa(path)
-        if not (path / FILE).is_file():
-            raise ModelError(
-                f"{FILE} not found",
-                file=path,
-                remedy="Give a folder that `paraloom train language-model` wrote, or an ARPA file.",
-            )
-        try:
-            arrays = load_file(path / FILE)
-            order = int(arrays["order"][0])
-            return cls(arrays["keys"], arrays["logprobs"], arrays["backoffs"], order, file_digest(path / FILE)[:12])
-        except (SafetensorError, KeyError) as error:
-            raise ModelError(
-                f"{FILE} is damaged: {error}", file=path, remedy="Run `paraloom train language-model` again."
-            ) from None
 
     @cached_property
     def _table(self) -> tuple[Ids, Float32s, Float32s]:
@@ -107,19 +82,29 @@ class NgramModel:
 
 
 def load_language_model(path: Path) -> NgramModel | WittenBellModel:
-    """Load a language model of any kind."""
+    """Load a language model of any kind, or an ARPA file."""
     from safetensors import SafetensorError
     from safetensors.numpy import load_file
 
+    if path.is_file():
+        return read_arpa(path)
     file = path / FILE
-    if file.is_file():
-        try:
-            arrays = load_file(file)
-        except SafetensorError:
-            arrays = {}
+    if not file.is_file():
+        raise ModelError(
+            f"{FILE} not found",
+            file=path,
+            remedy="Give a folder that `paraloom train language-model` wrote, or an ARPA file.",
+        )
+    try:
+        arrays = load_file(file)
         if "histories" in arrays:
             return WittenBellModel.from_arrays(arrays, file)
-    return NgramModel.load(path)
+        keys, logprobs, backoffs, (order,) = (arrays[name] for name in ("keys", "logprobs", "backoffs", "order"))
+        return NgramModel(keys, logprobs, backoffs, int(order), file_digest(file)[:12])
+    except (SafetensorError, KeyError) as error:
+        raise ModelError(
+            f"{FILE} is damaged: {error}", file=path, remedy="Run `paraloom train language-model` again."
+        ) from None
 
 
 def read_arpa(path: Path) -> NgramModel:
@@ -192,8 +177,9 @@ def train_language_model(batches: Iterable[Texts], folder: Path, *, order: int =
     if process.returncode or not arpa.is_file():
         message = (process.stderr.strip().splitlines() or ["no message"])[-1]
         raise ModelError(f"VariKN ended with status {process.returncode}: {message}", file=corpus)
-    read_arpa(arpa).save(folder)
-    return NgramModel.load(folder)
+    model = read_arpa(arpa)
+    model.save(folder)
+    return model
 
 
 def _key(words: list[str], known: dict[str, int]) -> int:

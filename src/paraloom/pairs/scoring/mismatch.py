@@ -9,9 +9,9 @@ import numpy as np
 
 from paraloom.core.array_types import Bools, Float32s
 from paraloom.pairs.scoring.character_kernels import numbers
-from paraloom.pairs.scoring.token_list_kernels import missing_counts, name_flags, shared_counts
 from paraloom.text.buffers import Texts
 from paraloom.text.characters import LETTER, capital_table, class_table, decimal_table
+from paraloom.text.token_list_kernels import missing_counts, name_flags, shared_counts
 from paraloom.text.tokens import TokenLists, token_spans, tokenize
 
 if TYPE_CHECKING:

@@ -14,6 +14,9 @@ from paraloom.pairs.scoring.scorer import SIDES, Column, PairBatch, Scorer, Side
 
 if TYPE_CHECKING:
     from paraloom.pairs.scoring.idf import DocumentFrequencies
+    from paraloom.pairs.scoring.language_model import NgramModel
+    from paraloom.pairs.scoring.witten_bell import WittenBellModel
+    from paraloom.text.languages import LanguageIdentifier
     from paraloom.text.learned_metrics import Comet, MetricX
 
 _FORWARD, _REVERSE = "--translator TRANSLATOR", "--reverse-translator TRANSLATOR"
@@ -177,29 +180,11 @@ class Signed(Protocol):
         """The model, for the metadata of the columns."""
 
 
-class PerplexityModel(Signed, Protocol):
-    """A language model, such as `paraloom.pairs.scoring.language_model.NgramModel`."""
-
-    @property
-    def units(self) -> str:
-        """Unit of perplexity: 'words' or 'characters'."""
-
-    def perplexity(self, texts: list[str]) -> Float32s:
-        """Perplexity of each of n sentences, float32 `(n,)`, 1 or more; NaN where it is undefined."""
-
-
 class ReferenceClassifier(Signed, Protocol):
     """A classifier of sentences, such as `paraloom.papers.w17.classifier.Classifier`."""
 
     def reference_probability(self, sentences: list[str]) -> Float32s:
         """Probability that each of n sentences is a reference, float32 `(n,)`; NaN where it is undefined."""
-
-
-class LanguageClassifier(Signed, Protocol):
-    """A language identifier, such as `paraloom.text.languages.LanguageIdentifier`."""
-
-    def probabilities(self, texts: list[str], languages: list[str]) -> Float32s:
-        """Probability that text i is in `languages[i]`, float32 `(n,)`; NaN for an unknown language."""
 
 
 class MeaningJudge(Signed, Protocol):
@@ -220,8 +205,6 @@ def without_bilingual(names: Sequence[str]) -> tuple[tuple[str, ...], bool]:
 
 
 def encoder_scorers(encoder: EncoderLike, *, bilingual: bool = False) -> tuple[Scorer, ...]:
-    """Make the scorer of `paraphrase_score`, or of `bilingual_similarity`."""
-
     def cosine(pairs: PairBatch) -> Values:
         vectors = [encoder.encode(pairs.texts(side)) for side, _ in SIDES]
         norms = np.linalg.norm(vectors[0], axis=1) * np.linalg.norm(vectors[1], axis=1)
@@ -233,18 +216,16 @@ def encoder_scorers(encoder: EncoderLike, *, bilingual: bool = False) -> tuple[S
 
 
 def idf_scorers(frequencies: DocumentFrequencies) -> tuple[Scorer, ...]:
-    """Make the scorers of `src_idf` and `tgt_idf`."""
     return _of_sides(IDF, lambda pairs, side: frequencies.mean_idf(pairs.texts(side)), frequencies.signature)
 
 
-def perplexity_scorers(model: PerplexityModel) -> tuple[Scorer, ...]:
+def perplexity_scorers(model: NgramModel | WittenBellModel) -> tuple[Scorer, ...]:
     """Make the scorers of perplexity, or of the perplexity of characters, of both sides."""
     columns = CHARACTER_PERPLEXITY if model.units == "characters" else PERPLEXITY
     return _of_sides(columns, lambda pairs, side: model.perplexity(pairs.texts(side)), model.signature)
 
 
 def classifier_scorers(classifier: ReferenceClassifier) -> tuple[Scorer, ...]:
-    """Make the scorer of `reference_probability`."""
     compute = lambda pairs: classifier.reference_probability(pairs.texts("tgt"))  # noqa: E731
     return (REFERENCE_PROBABILITY.computed(compute, classifier.signature, input_columns=("tgt",)),)
 
@@ -271,8 +252,7 @@ def metric_scorers(name: str, metric: Comet | MetricX) -> tuple[Scorer, ...]:
     return (METRICS[name].computed(compute, metric.signature, input_columns=sides),)
 
 
-def language_scorers(identifier: LanguageClassifier) -> tuple[Scorer, ...]:
-    """Make the scorers of `src_language_probability` and `tgt_language_probability`."""
+def language_scorers(identifier: LanguageIdentifier) -> tuple[Scorer, ...]:
     compute = lambda pairs, side: identifier.probabilities(pairs.texts(side), pairs.texts(f"{side}_lang"))  # noqa: E731
     return _of_sides(LANGUAGE_PROBABILITY, compute, identifier.signature, "{}", "{}_lang")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import chain
 from pathlib import Path
@@ -79,18 +79,14 @@ class Feature:
 
 @dataclass(frozen=True)
 class LogisticModel:
-    """A logistic regression over scores."""
-
     features: tuple[Feature, ...]
     intercept: float
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The scores that it reads."""
         return tuple(feature.name for feature in self.features)
 
     def probability(self, scores: Mapping[str, npt.ArrayLike]) -> Floats:
-        """Compute the probability of a paraphrase."""
         from scipy.special import expit
 
         logits: Floats = np.asarray(self.intercept, np.float64)
@@ -152,7 +148,6 @@ class ParaphraseModel:
 
     @classmethod
     def load(cls, folder: Path) -> ParaphraseModel:
-        """Read a model from its folder."""
         path = Path(folder) / FILE
         try:
             content = json.loads(path.read_text(encoding="utf-8"))
@@ -208,16 +203,9 @@ def paraphrase_scorers(model: ParaphraseModel) -> tuple[Scorer, ...]:
         computable = [name for name, scorer in surface.items() if set(scorer.input_columns) <= set(columns)]
         model.find([*columns, *computable])  # raises an error if no regression can be used
         usable = [part for part in model.models if set(part.names) <= {*columns, *computable}]
-        probabilities = np.full(pairs.batch.num_rows, np.nan)
-        open_rows = np.ones(pairs.batch.num_rows, bool)
-        for part in usable:
-            scores = {name: np.asarray(values(pairs, name), np.float64) for name in part.names}
-            rows = open_rows.copy()
-            if part is not usable[-1]:
-                for name in (name for name in part.names if name not in of_text):
-                    rows &= ~np.isnan(scores[name])
-            probabilities[rows] = part.probability(scores)[rows]
-            open_rows &= ~rows
+        names = {name for part in usable for name in part.names}
+        scores = {name: np.asarray(values(pairs, name), np.float64) for name in names}
+        probabilities = row_probabilities(usable, scores, optional=of_text)
         # Without text, all scores would be undefined, and count as those of an average pair.
         return np.where(_has_text(pairs, "src") & _has_text(pairs, "tgt"), probabilities, np.nan).astype(np.float32)
 
@@ -425,14 +413,16 @@ def threshold_for(probabilities: Floats, labels: Floats, weights: Floats, aim: f
     return 0.99
 
 
-def row_probabilities(models: Sequence[LogisticModel], scores: Mapping[str, Floats]) -> Floats:
-    """Probability of each pair by the first regression all of whose scores it has; by the last one if none."""
+def row_probabilities(
+    models: Sequence[LogisticModel], scores: Mapping[str, Floats], optional: Container[str] = ()
+) -> Floats:
+    """Probability of each pair by the first regression whose scores, but optional ones, it has; else by the last."""
     count = len(next(iter(scores.values())))
     probabilities, open_rows = np.full(count, np.nan), np.ones(count, bool)
     for model in models:
         rows = open_rows.copy()
         if model is not models[-1]:
-            rows &= ~np.isnan([scores[name] for name in model.names]).any(axis=0)
+            rows &= ~np.isnan([scores[name] for name in model.names if name not in optional]).any(axis=0)
         probabilities[rows] = model.probability({name: scores[name][rows] for name in model.names})
         open_rows &= ~rows
     return probabilities

@@ -10,9 +10,9 @@ import numpy.typing as npt
 from paraloom.core.array_types import Float32s, Int32s
 from paraloom.pairs.scoring import character_kernels
 from paraloom.pairs.scoring.surface import MIN_REPEATS, MIN_WORD_CHARACTERS, REPEAT_LENGTHS
-from paraloom.pairs.scoring.token_list_kernels import long_tokens, repeated_counts
 from paraloom.text.characters import white_table
 from paraloom.text.ngrams import ngrams
+from paraloom.text.token_list_kernels import long_tokens, repeated_counts
 from paraloom.text.tokens import TokenLists, TokenSpans
 
 if TYPE_CHECKING:

@@ -80,7 +80,6 @@ class PairBatch:
         return self.once(f"shared {n}-grams", lambda: _shared_ngrams(self.tgt, self.src, n))
 
     def texts(self, column: str) -> list[str]:
-        """A text column as strings."""
         return [value or "" for value in self.batch.column(column).to_pylist()]
 
     def numbers(self, column: str) -> Floats:
@@ -91,8 +90,6 @@ class PairBatch:
 
 @dataclass(frozen=True)
 class Column:
-    """Description of a column of scores."""
-
     name: str
     description: str
     _: KW_ONLY

@@ -6,13 +6,10 @@ import numpy as np
 import numpy.typing as npt
 
 from paraloom.core.array_types import Float32s, Int32s
-from paraloom.core.lazy import late
-from paraloom.pairs.scoring.token_list_kernels import shared_counts
-from paraloom.text.buffers import Texts, code_points
+from paraloom.text.buffers import Texts
 from paraloom.text.ngrams import ngram_totals, ngrams
+from paraloom.text.token_list_kernels import shared_counts
 from paraloom.text.tokens import TokenLists
-
-chrf_from_points = late("paraloom.text.chrf:chrf_from_points")
 
 
 def shared_ngrams(a: TokenLists, b: TokenLists, n: int) -> Int32s:
@@ -22,29 +19,17 @@ def shared_ngrams(a: TokenLists, b: TokenLists, n: int) -> Int32s:
     return counts
 
 
-def overlap(a: TokenLists, b: TokenLists, n: int) -> Float32s:
-    """Compute the n-gram overlap of sentence pairs: shared n-grams over those of the side with fewer.
-
-    Filter by it to drop pairs that use the same words: upper bounds of 0.6 to 0.7 are the best ones in the paper. Both
-    counts are of multisets, as the paper divides "by the total number of n-grams in the reference or translation,
-    whichever has fewer": a repeated n-gram counts as often as both sides have it. See Wieting, Mallinson, Gimpel 2017
-    (W17), §5.7.
-    """
-    return overlap_from_counts(shared_ngrams(a, b, n), a.lengths, b.lengths, n)
-
-
 def overlap_from_counts(
     shared: npt.NDArray[np.integer], a_lengths: npt.NDArray[np.integer], b_lengths: npt.NDArray[np.integer], n: int
 ) -> Float32s:
-    """Compute `overlap` from its sufficient statistics."""
+    """Compute the n-gram overlap of sentence pairs: shared n-grams over those of the side with fewer.
+
+    Both counts are of multisets, as Wieting, Mallinson, Gimpel 2017 (W17, §5.7) divide "by the total number of n-grams
+    in the reference or translation, whichever has fewer": a repeated n-gram counts as often as both sides have it.
+    """
     fewer = np.minimum(ngram_totals(a_lengths, n), ngram_totals(b_lengths, n))
     with np.errstate(invalid="ignore"):
         return (shared / np.where(fewer > 0, fewer, np.nan)).astype(np.float32)
-
-
-def chrf(translations: Texts, references: Texts) -> Float32s:
-    """Compute chrF2 (Popović 2015) of translations with sacreBLEU's defaults: the same figures."""
-    return chrf_from_points(code_points(translations), code_points(references))
 
 
 def edit_distance(a: Texts, b: Texts) -> Float32s:

@@ -32,14 +32,15 @@ def words_of(pairs: PairBatch, side: Side) -> ClassifiedWords:
     return words
 
 
+def _where_both(values: Float32s, pairs: PairBatch) -> Values:
+    """The values, NaN where a side is empty."""
+    both = (pairs.character_counts("src") > 0) & (pairs.character_counts("tgt") > 0)
+    return np.where(both, values, np.float32(np.nan))
+
+
 def _of_both(function: Callable[[ClassifiedWords, ClassifiedWords], Float32s]) -> Callable[[PairBatch], Values]:
-    """A function of the words of both sides as `Scorer.compute`; NaN where a side is empty."""
-
-    def compute(pairs: PairBatch) -> Values:
-        both = (pairs.character_counts("src") > 0) & (pairs.character_counts("tgt") > 0)
-        return np.where(both, function(words_of(pairs, "src"), words_of(pairs, "tgt")), np.float32(np.nan))
-
-    return compute
+    """A function of the words of both sides as `Scorer.compute`."""
+    return lambda pairs: _where_both(function(words_of(pairs, "src"), words_of(pairs, "tgt")), pairs)
 
 
 def _content_missing(pairs: PairBatch, side: Side) -> Values:
@@ -134,12 +135,6 @@ def _word_ratio(pairs: PairBatch) -> Values:
 def _translation_cost(pairs: PairBatch) -> Values:
     tokens = pairs.numbers("tokens")
     return (-pairs.numbers("logprob") / np.where(tokens > 0, tokens, np.nan)).astype(np.float32)
-
-
-def _where_both(values: Float32s, pairs: PairBatch) -> Values:
-    """The values, NaN where a side is empty."""
-    both = (pairs.character_counts("src") > 0) & (pairs.character_counts("tgt") > 0)
-    return np.where(both, values, np.float32(np.nan))
 
 
 _LENGTHS = (

@@ -38,7 +38,6 @@ JUDGED = frozenset(column.name for column in MODEL_GROUPS["judge"])
 
 
 def find_scorers(names: Sequence[str | Scorer]) -> list[Scorer]:
-    """Find scorers by name."""
     chosen: dict[str, Scorer] = {}
     for name in names:
         if isinstance(name, Scorer):

@@ -66,7 +66,6 @@ class WittenBellModel:
         return np.exp(-self._logprobs(lists) / lengths).astype(np.float32)
 
     def save(self, folder: Path) -> None:
-        """Write the model into a folder."""
         from safetensors.numpy import save
 
         folder.mkdir(parents=True, exist_ok=True)

@@ -65,8 +65,6 @@ _DECIMAL_MARKS = {"en": ".", "de": ","}
 
 
 class WordTable(NamedTuple):
-    """Words of all languages with their features."""
-
     table: Ids
     rows: Int32s
     features: Int32s

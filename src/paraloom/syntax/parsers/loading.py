@@ -25,7 +25,7 @@ def load_parser(source: str | Path) -> ParserLike:
     if not folder.exists():
         folder = bundled_path(str(source), PARSER) or folder
     if folder.is_dir():
-        if is_spacy_model(folder):
+        if all((folder / name).is_file() for name in ("meta.json", "config.cfg")):  # which spaCy writes
             return SpacyParser.load(folder)
         own: ParserLike = SpanParser.load(folder) if (folder / MODEL).is_file() else load_object(_GRAMMAR).load(folder)
         return own
@@ -46,8 +46,3 @@ def check_name(name: str) -> None:
         raise ConfigError(f"unknown kind of parser '{kind}'{nearest(kind, KINDS)}", remedy=_REMEDY)
     if not rest:
         raise ConfigError(f"'{name}' does not name a model", remedy=_REMEDY)
-
-
-def is_spacy_model(folder: Path) -> bool:
-    """True if a folder is a model that spaCy wrote."""
-    return (folder / "meta.json").is_file() and (folder / "config.cfg").is_file()

@@ -18,8 +18,6 @@ PROCESSORS = {"constituency": "tokenize,pos,constituency", "depparse": "tokenize
 
 
 class StanzaParser:
-    """Parses sentences with a Stanza pipeline."""
-
     def __init__(self, pipeline: Pipeline, language: str, processor: str = "constituency") -> None:
         self.pipeline = pipeline
         self.language = language
