@@ -359,9 +359,6 @@ def export_encoder(
         int8: Write an encoder in int8 instead: a quarter of the size; `encode` reads it.
         megabytes: Of an average of words and n-grams: write an encoder of at most so many megabytes instead, such as 1,
             of its most frequent words, with codes in place of numbers; `encode` reads it.
-
-    Returns:
-        What opens the export.
     """
     if onnx + int8 + (megabytes is not None) > 1:
         raise ConfigError("'onnx', 'int8' and 'megabytes' cannot be combined", remedy="Export twice, into two folders.")

@@ -217,12 +217,7 @@ def translate_file(
         nbest: Translations per sentence; several are written as row, rank, logprob, tokens, text.
         threads: Cores; default: all. The result is the same.
         check_languages: Stop, before any work, at text that the translator cannot read.
-        on_error: 'stop' at a line that is not UTF-8, or 'reject' it.
         json_lines: Without a file, each translation as a line of JSON.
-        seed: Seed of every random choice.
-
-    Returns:
-        The number of lines.
     """
     from paraloom.mt.streams import translate_stream
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import MISSING, Field, asdict, dataclass, field, fields, replace
 from enum import Enum
 from importlib import import_module
+from operator import attrgetter
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin
@@ -64,8 +65,10 @@ class Command:
     # A function of the command line; what it takes as `**options` are the parameters of `of`. Default: `of` is called,
     # and `show` prints what it returns.
     run: Callable[..., None] | None = None
-    of: str = ""  # Function of `paraloom.api`, by name, or `module:Class.method`
-    # Kinds of stages whose fields `**config` of that function sets, separated by spaces; or `module:Class` of a
+    # Functions of `paraloom.api`, by name, or `module:Class.method`, separated by spaces: what the first one takes as
+    # `**options` are the parameters of the next.
+    of: str = ""
+    # Kinds of stages whose fields `**config` of those functions sets, separated by spaces; or `module:Class` of a
     # configuration.
     stage: str = ""
     everyday: str = ""  # Options that plain `--help` shows, separated by spaces. Default: all.
@@ -85,26 +88,13 @@ class Command:
     resumes: bool = False
     watched: bool = False  # It may take long, and can be watched
 
-    def function(self) -> Callable[..., Any]:
-        """The function that is called with the values."""
-        return self.run or self.target()
-
     def functions(self) -> list[Callable[..., Any]]:
-        """The functions whose parameters are options: the command's own first."""
-        return [*([self.run] if self.run else []), *([self.target()] if self.of else [])]
-
-    def target(self) -> Callable[..., Any]:
-        """The function of `paraloom.api`, or the class of a configuration."""
-        module, _, path = self.of.partition(":") if ":" in self.of else ("paraloom.api", "", self.of)
-        value: Any = import_module(module)
-        for name in path.split("."):
-            value = getattr(value, name)
-        function: Callable[..., Any] = value
-        return function
+        """The functions whose parameters are options: the one that is called first."""
+        return [*([self.run] if self.run else []), *map(_target, self.of.split())]
 
     def text(self) -> str:
         """Description and examples, in Markdown."""
-        text = self.help or described(self.function())[0]
+        text = self.help or described(self.functions()[0])[0]
         plain = self.name.removeprefix("research ")
         text = text.replace(f"`paraloom {plain} ", f"`paraloom {self.name} ").replace(
             f"`paraloom {plain}`", f"`paraloom {self.name}`"
@@ -134,7 +124,7 @@ class Command:
     def _derived(self) -> Iterator[Parameter]:
         left_out = set(self.leave_out.split())
         known: set[str] = set()
-        for index, function in enumerate(self.functions()):
+        for function in self.functions():
             _, helps = described(function)
             takes_more = False
             for name, one in parameters_of(function):
@@ -145,7 +135,7 @@ class Command:
                     # What stands before * in a function of the API is an argument; output never is.
                     positional = one.kind is one.POSITIONAL_OR_KEYWORD
                     yield parameter(name, one.annotation, one.default, helps.get(name, ""), positional)
-            if index == 0 and self.run is not None and not takes_more:
+            if not takes_more:
                 break
         keys = self.keys.split()
         for use in self.stage.split():
@@ -153,6 +143,13 @@ class Command:
                 if field_.name not in known | left_out and (not keys or field_.name in keys):
                     known.add(field_.name)
                     yield field_
+
+
+def _target(of: str) -> Callable[..., Any]:
+    """A function, or a class of settings, by its name."""
+    module, _, path = of.rpartition(":")
+    function: Callable[..., Any] = attrgetter(path)(import_module(module or "paraloom.api"))
+    return function
 
 
 def _with_flags(one: Parameter, others: Sequence[Parameter]) -> str:

@@ -111,7 +111,7 @@ DECLARED = [
     Command(
         name="paraphrase",
         run=_paraphrase,
-        of="paraloom.api.paraphrasing:paraphrase_stages",
+        of="paraloom.api.paraphrasing:paraphrase_stages paraloom.api.paraphrasing:paraphrase",
         leave_out="height decode",
         everyday="paraphraser output text n preset meaning difference change template like plan as_json",
         flags={"texts": "", "n": "-n"},

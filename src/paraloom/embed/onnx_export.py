@@ -34,9 +34,6 @@ def export_onnx(encoder: SentenceEncoder, folder: str | Path) -> None:
     The graph has an input `<unit>_rows` for each kind of unit (word, trigram, subword): int64 `(n, t)`, one text per
     line, the rows of its known units in the vocabulary, padded with -1; `onnx_inputs` creates them. The output
     `vectors` is float32 `(n, d)`, equal to `encode` up to rounding. Networks that read words in order are not exported.
-
-    Raises:
-        ConfigError: The encoder has such a network, or is too large.
     """
     size = sum(tensor.nbytes for part in encoder.parts.values() for tensor in part.tensors.values())
     if size > _MAX_BYTES:
