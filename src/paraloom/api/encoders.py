@@ -21,7 +21,8 @@ from paraloom.api.yields import FEW_PAIRS, few_pairs_warning
 from paraloom.bundled import bundled_path
 from paraloom.core.batches import batched
 from paraloom.core.devices import default_device, training_devices
-from paraloom.core.errors import ConfigError, DataError, MissingExtraError, ModelError, ParaloomError
+from paraloom.core.errors import ConfigError, DataError, ModelError, ParaloomError
+from paraloom.core.optional import imports_of_extra
 from paraloom.core.progress import progress
 from paraloom.core.protocols import EncoderLike
 from paraloom.core.stage import Ref, Stage
@@ -405,10 +406,8 @@ def _card_of(folder: Path) -> str:
 
 
 def _export_converted(folder: Path, output: Path, *, onnx: bool) -> str:
-    try:
+    with imports_of_extra("distill", "export of a transformer"):
         from paraloom.embed.converted import restore_transformer
-    except ImportError:
-        raise MissingExtraError.for_verb("export of a transformer", "distill") from None
     with TemporaryDirectory() as scratch:
         restored = Path(scratch) / "model"
         restored.mkdir()
@@ -426,11 +425,9 @@ def _export_transformer(folder: Path, output: Path, *, onnx: bool, int8: bool) -
         return f"Encoder.load({str(output)!r})"
     if not onnx:
         return f"SentenceTransformer({str(Encoder.load(folder).save(output))!r})"
-    try:
+    with imports_of_extra("onnx", "export --onnx"):
         from paraloom.embed.transformer_onnx import export_transformer_onnx
         from paraloom.embed.transformer_store import load_transformer
-    except ImportError:
-        raise MissingExtraError.for_verb("export --onnx", "onnx") from None
     export_transformer_onnx(load_transformer(folder), output)
     return str(output / FILE)
 

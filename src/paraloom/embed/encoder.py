@@ -12,8 +12,9 @@ from typing import Any, overload
 import numpy as np
 
 from paraloom.bundled import BUNDLED, bundled_path
-from paraloom.core.errors import ConfigError, DataError, MissingExtraError, ModelError
+from paraloom.core.errors import ConfigError, DataError, ModelError
 from paraloom.core.lazy import late
+from paraloom.core.optional import imports_of_extra
 from paraloom.core.progress import loading, progress
 from paraloom.core.protocols import EncoderLike
 from paraloom.embed.average import SentenceEncoder, Vectors, normalize_vectors
@@ -352,10 +353,8 @@ def _open(model: str | Path, threads: int) -> EncoderLike:
 
 
 def _trained_transformer(folder: Path, threads: int) -> EncoderLike:
-    try:
+    with imports_of_extra("train", "a transformer in float32"):
         from paraloom.embed.transformer_store import load_transformer
-    except ImportError:
-        raise MissingExtraError.for_verb("a transformer in float32", "train") from None
     return load_transformer(folder, threads)
 
 

@@ -11,7 +11,8 @@ import numpy as np
 import pyarrow as pa
 
 from paraloom.core.array_types import Ints
-from paraloom.core.errors import ConfigError, MissingExtraError
+from paraloom.core.errors import ConfigError
+from paraloom.core.optional import imports_of_extra
 from paraloom.embed.average import Average, SentenceEncoder
 from paraloom.embed.onnx_graph import Graph, Lists, mean
 from paraloom.embed.spec import PARTS
@@ -77,11 +78,8 @@ def _part_of_unit(encoder: SentenceEncoder) -> dict[str, Part]:
 
 
 def _model(encoder: SentenceEncoder) -> ModelProto:
-    try:
+    with imports_of_extra("onnx", "export --onnx"):
         from onnx import TensorProto, helper
-    except ImportError:
-        raise MissingExtraError.for_verb("export --onnx", "onnx") from None
-
     graph = Graph()
     lists = {unit: _read_input(graph, f"{unit}_rows") for unit in _part_of_unit(encoder)}
     blocks = []
