@@ -77,8 +77,8 @@ def evaluate_lookalikes(
 
     Args:
         pairs: True paraphrases, in English: as for `score`.
-        scores: Scores or groups to test.
-        kinds: What is changed.
+        scores: Scores or groups to test, separated by commas.
+        kinds: What is changed, separated by commas. Default: all kinds.
         changed: Side that is changed: 'tgt', or 'src' to compare with the changed first side.
         sample: Maximum number of pairs.
         output: Write the pairs and their look-alikes, labeled.

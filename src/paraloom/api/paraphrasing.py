@@ -340,12 +340,12 @@ def paraphrase_stages(
     Args:
         texts: Texts; files with one on each line, tables, pairs and corpus folders; - is standard input.
         output: Where to write: .txt has the best paraphrase of each text, an empty line where none is good enough;
-            .tsv, .jsonl and .parquet have a row for each.
+            .tsv, .jsonl and .parquet have a row for each. Default: print them.
         paraphraser: english, a folder of `train paraphraser`, round-trip:en-de,de-en,pivots=3, or the address of an
             endpoint: 'http://127.0.0.1:8000/v1?model=qwen3&language=en'. Repeatable: the candidates of all.
         n: Paraphrases of each text at most. Default: 3; 1 for .txt.
         encoder: Encoder that measures meaning; none does not measure it.
-        text: Whether everything named is a text, even if it is the name of a file.
+        text: All that is named is text, even if it is the name of a file.
         column: Of pairs the side to paraphrase, src or tgt; of a table of texts its column, a name, or without a header
             its number from 1; of nested records a path such as messages.*.content, $.text or $.2: the output has the
             same records, with the best paraphrase in place of each sentence, as a .md, .html, .srt or .vtt has.

@@ -116,6 +116,8 @@ class Command:
                 metavar = name.upper() + ("..." if one.repeated else "")
                 one = replace(one, metavar=metavar if one.default == REQUIRED else f"[{metavar}]")
             one = replace(one, **self.settings.get(name, {}))
+            if one.repeated and one.flags and not one.separated and "Repeat" not in one.help:
+                one = replace(one, help=f"{one.help} Repeatable.")
             shown = not self.everyday or name in everyday or not one.flags or one.default == REQUIRED
             result.append(replace(one, everyday=one.everyday and shown))
         result = [replace(one, help=_with_flags(one, result)) for one in result]
@@ -171,8 +173,6 @@ def parameter(name: str, annotation: object, default: object, help_: str, positi
     flags = () if positional and name != "output" else _flags(name, shared, is_on)
     base |= {key: value for key, value in shared.items() if key not in ("flags", "help")}
     help_ = _help(name, help_, shared, bool(flags))
-    if base["repeated"] and flags and not base.get("separated") and "Repeatable" not in help_:
-        help_ += " Repeatable."
     required = default is inspect.Parameter.empty or default is MISSING
     return Parameter(name=name, flags=flags, help=help_, default=REQUIRED if required else plain(default), **base)
 
@@ -274,7 +274,8 @@ def stage_parameters(use: str) -> Iterator[Parameter]:
         if item.name not in general and item.name not in getattr(kind, "inputs", ()):
             one = parameter(item.name, hints[item.name], _default(item), first_sentence(helps[item.name]))
             # Without the option it is the function that decides, which may choose another stage.
-            shown = "" if one.kind == "flag" or one.default in (None, "", REQUIRED) else f" Default: {one.default}."
+            unsaid = one.kind != "flag" and one.default not in (None, "", REQUIRED) and "Default:" not in one.help
+            shown = f" Default: {one.default}." if unsaid else ""
             yield replace(one, default=False if one.kind == "flag" else None, help=f"{one.help}{shown}")
 
 
@@ -291,14 +292,15 @@ def described(function: Callable[..., object]) -> tuple[str, dict[str, str]]:
 
 
 def first_sentence(text: str) -> str:
-    """The first sentence of a description, without the roles of reStructuredText.
+    """The first sentence of a description, and the default if it follows, without the roles of reStructuredText.
 
-    >>> first_sentence("Width of each part. Wider is slower.")
-    'Width of each part.'
+    >>> first_sentence("Width of each part. Default: 300. Wider is slower.")
+    'Width of each part. Default: 300.'
     """
     text = re.sub(r":(?:class|func|mod):`~?([^`]+)`", r"`\1`", text)
     text = text.replace("``", "`").partition(" **")[0]
-    return re.split(r"(?<=[.…])\s+(?=[A-Z`])", text, maxsplit=1)[0]
+    first, *others = re.split(r"(?<=[.…])\s+(?=[A-Z`])", text, maxsplit=2)
+    return f"{first} {others[0]}" if others and others[0].startswith("Default: ") else first
 
 
 def converted(

@@ -78,7 +78,7 @@ DECLARED = [
         name="evaluate sheet",
         of="count_sheet",
         flags={"key": "--key"},
-        settings={"path": {"metavar": "SHEET"}, "key": {"metavar": None, "help": "Its key. Default: SHEET.key.tsv."}},
+        settings={"path": {"metavar": "SHEET"}},
         help="Count a sheet of paraphrases that was judged by hand: shares by system, with 95 % intervals.",
         examples=("outputs.tsv",),
     ),
