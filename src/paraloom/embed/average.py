@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from paraloom.core.array_types import Bools, Float32s
+from paraloom.core.array_types import Bools, Float32s, Floats
 from paraloom.core.digests import signature
 from paraloom.core.errors import ConfigError
 from paraloom.embed import average_kernels
@@ -194,6 +194,17 @@ def normalize_vectors(vectors: Vectors) -> Vectors:
     norms = np.linalg.norm(vectors, axis=1, keepdims=True)
     scaled: Vectors = np.divide(vectors, norms, where=norms > 0, out=np.zeros_like(vectors))
     return scaled
+
+
+def principal_directions(products: Float32s | Floats, count: int, *, skipped: int = 0) -> Float32s | Floats:
+    """Eigenvectors `(d, count)` of the products of columns, strongest first, after the first ones of them.
+
+    The sign of a direction is arbitrary: its largest entry is made positive.
+    """
+    _, directions = np.linalg.eigh(products)
+    strongest = directions[:, ::-1][:, skipped : skipped + count]
+    signs = np.sign(strongest[np.abs(strongest).argmax(axis=0), np.arange(strongest.shape[1])])
+    return strongest * signs
 
 
 def quantize(encoder: SentenceEncoder, bits: Literal[4, 8] = 8) -> SentenceEncoder:
