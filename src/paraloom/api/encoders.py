@@ -14,7 +14,7 @@ from typing import IO, Any, Literal
 import numpy as np
 import pyarrow as pa
 
-from paraloom.api.model_references import model_path
+from paraloom.api.model_references import absolute_path, model_folder, model_path
 from paraloom.api.rejected import RejectedLines
 from paraloom.api.run import as_list, input_stages, input_stages_of, run_stages
 from paraloom.api.yields import FEW_PAIRS, few_pairs_warning
@@ -110,9 +110,9 @@ def train_encoder(
         _warn_of_few(as_list(pairs), src_column, tgt_column)
     training = (TrainBilingualEncoder if as_list(bitext) else TrainEncoder)(
         pairs=references,
-        init_from=None if init_from is None else model_path(init_from),
-        vectors=None if vectors is None else Path(vectors).absolute(),
-        sts=None if sts is None else Path(sts).absolute(),
+        init_from=model_folder(init_from),
+        vectors=absolute_path(vectors),
+        sts=absolute_path(sts),
         **config,
     )
     with suppress(ModuleNotFoundError):  # said by the stage
@@ -222,7 +222,7 @@ def distill_encoder(
     )
     encoded = Encode(encoder=encoder, ensemble=tuple(more), input=sentences)
     stages += [sentences, encoded]
-    tasks = None if sts is None else Path(sts).absolute()
+    tasks = absolute_path(sts)
     if network == "transformer":
         config |= {} if steps is None else {"steps": steps}
         config.setdefault("device", default_device())
@@ -328,6 +328,8 @@ def similarity_of_lines(encoder: EncoderLike | str | Path, first: str | Path, se
         first: A sentence per line.
         second: As many lines.
     """
+    from paraloom.evaluate.sts import paired_cosines
+
     model = open_encoder(encoder)
     missing = object()
     for path in (first, second):
@@ -342,8 +344,7 @@ def similarity_of_lines(encoder: EncoderLike | str | Path, first: str | Path, se
                 shorter = first if a is missing else second
                 raise DataError(f"{shorter} ends before line {count}", remedy="Give two files of as many lines.")
         a_vectors, b_vectors = (model.encode([str(row[side]) for row in chunk]) for side in (0, 1))
-        norms = np.linalg.norm(a_vectors, axis=1) * np.linalg.norm(b_vectors, axis=1)
-        yield from (np.einsum("nd,nd->n", a_vectors, b_vectors) / np.where(norms > 0, norms, 1)).tolist()
+        yield from paired_cosines(a_vectors, b_vectors).tolist()
 
 
 def export_encoder(

@@ -288,7 +288,7 @@ def paraphrase_files(
             deliver=deliver if lines or rewrites or target == PIPE else None,
         )
     counts = result.stages[-1].counts
-    dropped = {reason: count for reason, count in result.stages[-1].reasons.items()}
+    dropped = dict(result.stages[-1].reasons)
     if not counts.read:
         raise DataError("the text is empty", remedy="Give a sentence.")
     records = written[0] if written else None

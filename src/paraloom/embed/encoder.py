@@ -11,7 +11,7 @@ from typing import Any, overload
 
 import numpy as np
 
-from paraloom.bundled import BUNDLED, bundled_path
+from paraloom.bundled import BUNDLED
 from paraloom.core.errors import ConfigError, DataError, ModelError
 from paraloom.core.lazy import late
 from paraloom.core.optional import imports_of_extra
@@ -21,7 +21,7 @@ from paraloom.embed.average import SentenceEncoder, Vectors, normalize_vectors
 from paraloom.embed.onnx_encoder import OnnxEncoder, is_onnx
 from paraloom.embed.search import Found, search
 from paraloom.embed.static import is_static, load_static
-from paraloom.embed.store import EXPORTED, is_exported, load_encoder, save_encoder
+from paraloom.embed.store import EXPORTED, is_exported, load_encoder, model_at, save_encoder
 from paraloom.embed.threads import available_threads
 from paraloom.embed.transformer import CONFIG as TRANSFORMER_CONFIG
 from paraloom.embed.transformer import (
@@ -332,9 +332,7 @@ def open_encoder(model: EncoderLike | str | Path, threads: int = 1) -> EncoderLi
 
 
 def _open(model: str | Path, threads: int) -> EncoderLike:
-    folder = Path(model)
-    if not folder.exists():
-        folder = bundled_path(str(model)) or folder
+    folder = model_at(model)
     if is_transformer(folder):
         return TransformerEncoder(folder, threads)
     if is_trained_transformer(folder):

@@ -116,13 +116,7 @@ def select_pairs(
         of_target[backward.targets] = backward.sources
         pairs = _where(forward, of_target[forward.targets] == forward.sources)
     else:
-        both = MinedBitext(
-            np.concatenate([forward.sources, backward.sources]),
-            np.concatenate([forward.targets, backward.targets]),
-            np.concatenate([forward.margins, backward.margins]),
-            np.concatenate([forward.cosines, backward.cosines]),
-        )
-        pairs = _sorted(both)
+        pairs = _sorted(MinedBitext._make(map(np.concatenate, zip(forward, backward, strict=True))))
         counts = [len(side.rows) for side in neighbors]
         pairs = _where(pairs, mining_kernels.choose_once(pairs.sources, pairs.targets, *counts))
     return _sorted(_where(pairs, pairs.margins >= threshold))
@@ -148,8 +142,7 @@ def _best_candidates(side: SearchResult, own: Vectors, other: Vectors) -> MinedB
 
 
 def _where(pairs: MinedBitext, chosen: Ints | Bools) -> MinedBitext:
-    sources, targets, margins, cosines = pairs
-    return MinedBitext(sources[chosen], targets[chosen], margins[chosen], cosines[chosen])
+    return MinedBitext._make(array[chosen] for array in pairs)
 
 
 def _sorted(pairs: MinedBitext) -> MinedBitext:
