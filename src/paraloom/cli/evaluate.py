@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 import typer
@@ -11,7 +12,10 @@ from paraloom import api
 from paraloom.cli.declaration import Command
 from paraloom.cli.output import show_figures
 
-_TASKS = {"encoders": {"metavar": "ENCODER...", "complete": "complete_encoder"}, "tasks": {"separated": False}}
+_TASKS: Mapping[str, Mapping[str, Any]] = {
+    "encoders": {"metavar": "ENCODER...", "complete": "complete_encoder"},
+    "tasks": {"separated": False},
+}
 
 
 def _evaluate_similarity(*, published: bool = False, as_json: bool = False, **options: Any) -> None:

@@ -56,7 +56,7 @@ def pairs_of_beads(
 ) -> pa.RecordBatch:
     """Beads with two sides as PAIRS; ids are the origin and the first row of the source, which counts from `first`."""
     both = [bead for bead in beads if bead.source and bead.target]
-    src, tgt = ([" ".join(text[i].strip() for i in bead[side]) for bead in both] for side, text in enumerate(texts))
+    src, tgt = ([" ".join(text[i].strip() for i in bead[:2][side]) for bead in both] for side, text in enumerate(texts))
     columns = {"pair_id": [f"{origin}{separator}{bead.source[0] + first}" for bead in both], "src": src, "tgt": tgt}
     constant = {"src_lang": languages[0], "tgt_lang": languages[1], "origin": origin}
     return pa.record_batch(columns | {name: [value] * len(both) for name, value in constant.items()}, schema=PAIRS)

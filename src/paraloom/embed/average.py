@@ -8,13 +8,13 @@ import warnings
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
-from typing import Literal, Protocol
+from typing import Literal, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from paraloom.core.array_types import Bools, Float32s, Floats
+from paraloom.core.array_types import Bools, Float32s
 from paraloom.core.digests import signature
 from paraloom.core.errors import ConfigError
 from paraloom.embed import average_kernels
@@ -41,6 +41,7 @@ def unpack_nibbles(packed: npt.NDArray[np.uint8], width: int) -> npt.NDArray[np.
 
 
 Vectors = Float32s
+Real = TypeVar("Real", np.float32, np.float64)
 
 # Sentences of one kernel call: their tokens and vectors stay in the processor's cache.
 _CHUNK = 2048
@@ -196,15 +197,14 @@ def normalize_vectors(vectors: Vectors) -> Vectors:
     return scaled
 
 
-def principal_directions(products: Float32s | Floats, count: int, *, skipped: int = 0) -> Float32s | Floats:
+def principal_directions(products: npt.NDArray[Real], count: int, *, skipped: int = 0) -> npt.NDArray[Real]:
     """Eigenvectors `(d, count)` of the products of columns, strongest first, after the first ones of them.
 
     The sign of a direction is arbitrary: its largest entry is made positive.
     """
-    _, directions = np.linalg.eigh(products)
-    strongest = directions[:, ::-1][:, skipped : skipped + count]
-    signs = np.sign(strongest[np.abs(strongest).argmax(axis=0), np.arange(strongest.shape[1])])
-    return strongest * signs
+    strongest: npt.NDArray[Real] = np.linalg.eigh(products)[1][:, ::-1][:, skipped : skipped + count]
+    strongest = strongest * np.sign(strongest[np.abs(strongest).argmax(axis=0), np.arange(strongest.shape[1])])
+    return strongest
 
 
 def quantize(encoder: SentenceEncoder, bits: Literal[4, 8] = 8) -> SentenceEncoder:

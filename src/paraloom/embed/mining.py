@@ -116,7 +116,13 @@ def select_pairs(
         of_target[backward.targets] = backward.sources
         pairs = _where(forward, of_target[forward.targets] == forward.sources)
     else:
-        pairs = _sorted(MinedBitext._make(map(np.concatenate, zip(forward, backward, strict=True))))
+        both = MinedBitext(
+            np.concatenate([forward.sources, backward.sources]),
+            np.concatenate([forward.targets, backward.targets]),
+            np.concatenate([forward.margins, backward.margins]),
+            np.concatenate([forward.cosines, backward.cosines]),
+        )
+        pairs = _sorted(both)
         counts = [len(side.rows) for side in neighbors]
         pairs = _where(pairs, mining_kernels.choose_once(pairs.sources, pairs.targets, *counts))
     return _sorted(_where(pairs, pairs.margins >= threshold))
