@@ -137,7 +137,7 @@ def run_stages(
     definition = replace(_defined(OF_COMMAND, passes, seed), compressed=passes is stages)
     with tempfile.TemporaryDirectory() as scratch:
         work = Path(scratch) / "run" if output == "-" else Path(output.rstrip("/") + WORK)
-        check_output(output, [path for step in definition.steps for path in step.files()])
+        check_output(output, definition.files())
         if deliver is None:
             _check_kind(definition.steps[-1].stage, output)
         resumed = work.exists()

@@ -39,7 +39,7 @@ def warnings_of(path: Path) -> tuple[str, ...]:
 def repeat_warnings(definition: Definition) -> tuple[str, ...]:
     """Repeat, before any work, the warnings of what a pipeline reads, and return them."""
     known: list[str] = []
-    for path in dict.fromkeys(path for step in definition.steps for path in step.files()):
+    for path in dict.fromkeys(definition.files()):
         for text in warnings_of(path):
             if text not in known:
                 known.append(text)

@@ -104,24 +104,26 @@ class Command:
 
     def parameters(self) -> list[Parameter]:
         """All parameters, in the order of `--help`."""
-        collected = {one.name: one for one in self._derived()}
         everyday = {*self.everyday.split(), "output"}
         result = []
-        for name, one in collected.items():
-            if name in self.flags:
-                flags = tuple(self.flags[name].split())
-                # Pairs of an option may be several corpora, not the files of both sides.
-                one = replace(one, flags=flags, role="input" if flags and one.role == "pairs" else one.role)
-            if not one.flags and one.metavar is None:
-                metavar = name.upper() + ("..." if one.repeated else "")
-                one = replace(one, metavar=metavar if one.default == REQUIRED else f"[{metavar}]")
-            one = replace(one, **self.settings.get(name, {}))
-            if one.repeated and one.flags and not one.separated and "Repeat" not in one.help:
-                one = replace(one, help=f"{one.help} Repeatable.")
-            shown = not self.everyday or name in everyday or not one.flags or one.default == REQUIRED
+        for one in map(self._as_declared, self._derived()):
+            shown = not self.everyday or one.name in everyday or not one.flags or one.default == REQUIRED
             result.append(replace(one, everyday=one.everyday and shown))
         result = [replace(one, help=_with_flags(one, result)) for one in result]
         return sorted(result, key=_place)
+
+    def _as_declared(self, one: Parameter) -> Parameter:
+        """A parameter of the function with the flags and settings of the command."""
+        if one.name in self.flags:
+            flags = tuple(self.flags[one.name].split())
+            # Pairs of an option may be several corpora, not the files of both sides.
+            one = replace(one, flags=flags, role="input" if flags and one.role == "pairs" else one.role)
+        if not one.flags and one.metavar is None:
+            metavar = one.name.upper() + ("..." if one.repeated else "")
+            one = replace(one, metavar=metavar if one.default == REQUIRED else f"[{metavar}]")
+        one = replace(one, **self.settings.get(one.name, {}))
+        repeatable = one.repeated and one.flags and not one.separated and "Repeat" not in one.help
+        return replace(one, help=f"{one.help} Repeatable.") if repeatable else one
 
     def _derived(self) -> Iterator[Parameter]:
         left_out = set(self.leave_out.split())

@@ -51,6 +51,10 @@ class Definition:
     text: str = ""
     compressed: bool = True
 
+    def files(self) -> list[Path]:
+        """The files and folders outside of the run that its stages read."""
+        return [path for step in self.steps for path in step.files()]
+
     def until(self, name: str | None) -> tuple[Step, ...]:
         """The steps up to and including `name`, all for None."""
         if name is None:
