@@ -36,6 +36,7 @@ from results_pages import FOLDER, put_result
 from paraloom.core.schema import PAIRS
 from paraloom.io import write_corpus
 from paraloom.web.explorer import opened
+from paraloom.web.library import Library
 
 SCORES = [f"score_{letter}" for letter in "abcdefghij"]
 BATCH = 100_000
@@ -129,7 +130,7 @@ def memory() -> dict[str, int]:
 def measured(folder: Path, repeats: int) -> dict[str, Any]:
     """What opening and each request take in this process."""
     start, used = time.perf_counter(), time.process_time()
-    with opened(folder, scratch=folder.parent) as server:
+    with opened(Library(folder, scratch=folder.parent)) as server:
         results: dict[str, Any] = {
             "opened": [time.process_time() - used, time.perf_counter() - start],
             "start of Python": used,

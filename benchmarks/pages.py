@@ -20,7 +20,7 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 from paraloom.api import draw_sheet
-from paraloom.web import Demo, demo_server, opened, write_report
+from paraloom.web import Demo, Library, demo_server, opened, write_report
 from paraloom.web.demo import EXAMPLES
 from paraloom.web.server import ExploreServer
 
@@ -76,7 +76,7 @@ def pages(stack: ExitStack, browser: Browser, run: Path, scratch: Path) -> Itera
     yield "report", write_report(run, scratch / "report.html").as_uri()
     sheet = scratch / "sheet.tsv"
     draw_sheet(run / "40-kept", sheet, by="p_paraphrase", count=20)
-    explore = served(stack, stack.enter_context(opened(run, sheet=sheet)), browser)
+    explore = served(stack, stack.enter_context(opened(Library(run, sheet=sheet))), browser)
     yield from ((name, explore + path) for name, path in EXPLORED.items())
     demo = served(stack, stack.enter_context(demo_server(Demo())), browser)
     text = EXAMPLES["paraphrase"][0]

@@ -19,6 +19,7 @@ from toy_pairs import ODD_COLUMNS, ODD_NAMES, write_odd_pairs, write_toy_pairs, 
 from paraloom.core.errors import ConfigError
 from paraloom.io import write_table
 from paraloom.web.explorer import opened
+from paraloom.web.library import Library
 from paraloom.web.server import ExploreServer
 
 pytestmark = pytest.mark.slow
@@ -130,7 +131,9 @@ def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Expl
         "vanished": (vanished, None),
     }
     with ExitStack() as stack:
-        running = {name: stack.enter_context(opened(*paths, scratch=folder)) for name, paths in sources.items()}
+        running = {
+            name: stack.enter_context(opened(Library(*paths, scratch=folder))) for name, paths in sources.items()
+        }
         for server in running.values():
             threading.Thread(target=server.serve_forever, daemon=True).start()
         shutil.rmtree(vanished)

@@ -14,6 +14,7 @@ from toy_pairs import HOSTILE, toy_pairs, write_toy_pairs, write_toy_run
 
 from paraloom.io import write_shard
 from paraloom.web.explorer import opened
+from paraloom.web.library import Library
 from paraloom.web.matching import RowFilter
 from paraloom.web.server import ExploreServer
 
@@ -36,7 +37,7 @@ def serve(server: ExploreServer, browser: Browser) -> None:
 @pytest.fixture(scope="module")
 def pairs(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> Iterator[ExploreServer]:
     folder = tmp_path_factory.mktemp("pairs")
-    with opened(write_toy_pairs(folder / "toy.parquet"), sheet=folder / "sheet.tsv") as server:
+    with opened(Library(write_toy_pairs(folder / "toy.parquet"), sheet=folder / "sheet.tsv")) as server:
         serve(server, browser)
         yield server
         server.shutdown()
@@ -177,7 +178,7 @@ def test_7_a_threshold_is_moved_by_keys_and_by_the_pointer(pairs: ExploreServer,
 
 def test_8_a_run_shows_rejected_rows_with_reasons_and_new_rows(browser: Browser, tmp_path: Path) -> None:
     run = write_toy_run(tmp_path / "run", finished=False)
-    with opened(run) as server:
+    with opened(Library(run)) as server:
         serve(server, browser)
         browser.wait("location.pathname == '/run'")
         assert "in progress" in browser.text("main")
@@ -240,7 +241,7 @@ def test_10_two_conditions_and_two_files_are_compared(pairs: ExploreServer, visi
     assert total(visit) == both
     write_toy_pairs(tmp_path / "a.parquet", 60)
     write_toy_pairs(tmp_path / "b.parquet", 80)
-    with opened(tmp_path / "a.parquet", tmp_path / "b.parquet") as server:
+    with opened(Library(tmp_path / "a.parquet", tmp_path / "b.parquet")) as server:
         serve(server, visit)
         go(server, visit, "/compare")
         numbers = visit.run("return [...document.querySelectorAll('.regions strong')].map(e => e.innerText)")

@@ -18,6 +18,7 @@ from paraloom.io import write_table
 from paraloom.pairs.filtering.expressions import condition
 from paraloom.web import limits, matching
 from paraloom.web.explorer import opened
+from paraloom.web.library import Library
 from paraloom.web.limits import AbandonedError, check_limit, limited
 from paraloom.web.matching import Matcher, RowFilter
 from paraloom.web.server import ExploreServer
@@ -42,7 +43,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ExploreServer]:
     src, tgt = draw.choices(texts, k=2000), draw.choices(texts, k=2000)
     path = tmp_path_factory.mktemp("long") / "long.parquet"
     write_table(pa.table({"src": src, "tgt": tgt, "n": range(2000)}), path)
-    with opened(path) as running:
+    with opened(Library(path)) as running:
         threading.Thread(target=running.serve_forever, daemon=True).start()
         yield running
         running.shutdown()

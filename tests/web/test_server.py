@@ -40,7 +40,7 @@ PATHS = ["/pairs", "/scores", "/threshold", "/row", "/compare", "/judge", "/judg
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ExploreServer]:
-    with opened(write_toy_pairs(tmp_path_factory.mktemp("pairs") / "toy.parquet")) as running:
+    with opened(Library(write_toy_pairs(tmp_path_factory.mktemp("pairs") / "toy.parquet"))) as running:
         threading.Thread(target=running.serve_forever, daemon=True).start()
         yield running
         running.shutdown()
@@ -221,7 +221,7 @@ def test_the_pages_of_a_large_set_say_what_is_of_a_sample(tmp_path: Path, monkey
     monkeypatch.setattr("paraloom.web.dataset._READ_ROWS", 1)
     monkeypatch.setattr("paraloom.web.matching.BUDGET", 0.0)
     monkeypatch.setattr("paraloom.web.row_files._READ_ROWS", 37)
-    with opened(path) as explored:
+    with opened(Library(path)) as explored:
         app, said = explored.app, "a sample of 120 rows, in 1 of 1 row groups"
         assert said in get(app, "/scores") and said in get(app, "/threshold", score="quality")
         assert said in get(app, "/compare", where="quality > 0.5", other="src_tokens > 5")
@@ -254,7 +254,7 @@ def test_pairs_are_shown_best_first_and_presets_are_buttons(tmp_path: Path) -> N
         for i in range(40)
     ]
     write_table(pa.Table.from_pylist(rows), str(tmp_path / "rows.parquet"))
-    with opened(tmp_path / "rows.parquet") as explored:
+    with opened(Library(tmp_path / "rows.parquet")) as explored:
         page = get(explored.app, "/pairs")
         shown = re.findall(r"row=(\d+)", page.partition("<tbody")[2])
         assert shown[:2] == ["40", "39"] and "sort=row" in page
@@ -453,10 +453,10 @@ def test_a_port_in_use_is_an_error(server: ExploreServer) -> None:
 def test_temporary_files_are_removed(tmp_path: Path) -> None:
     scratch = tmp_path / "scratch"
     scratch.mkdir()
-    with opened(write_toy_pairs(tmp_path / "toy.parquet", 20), scratch=scratch) as running:
+    with opened(Library(write_toy_pairs(tmp_path / "toy.parquet", 20), scratch=scratch)) as running:
         assert list(scratch.iterdir()) != [] and running.port
     assert list(scratch.iterdir()) == []
-    with pytest.raises(DataError), opened(tmp_path / "missing.parquet", scratch=scratch):
+    with pytest.raises(DataError), opened(Library(tmp_path / "missing.parquet", scratch=scratch)):
         pass
     assert list(scratch.iterdir()) == []
 
@@ -481,14 +481,14 @@ def test_the_command_prints_an_address_and_stops_with_ctrl_c(tmp_path: Path) -> 
 def test_the_command_passes_its_options_on(
     paraloom: Callable[..., tuple[int, str, str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def opened(*given: object, **named: object) -> None:
-        raise ConfigError(repr((given, named)))
+    def library(**given: object) -> None:
+        raise ConfigError(repr(sorted(given.items())))
 
-    monkeypatch.setattr("paraloom.web.opened", opened)
-    options = ["--encoder", "english", "--sheet", "s.tsv", "--port", "1", "--src-column", "a", "--tgt-column", "b"]
+    monkeypatch.setattr("paraloom.web.Library", library)
+    options = ["--encoder", "english", "--sheet", "s.tsv", "--src-column", "a", "--tgt-column", "b"]
     status, _, error = paraloom("explore", "x", "y", *options, "--scratch", "z", "--no-browser")
-    named = {"encoder": "english", "sheet": Path("s.tsv"), "src_column": "a", "tgt_column": "b", "scratch": Path("z")}
-    assert status == 1 and repr((("x", "y"), {**named, "port": 1})) in error
+    given = {"path": "x", "second": "y", "encoder": "english", "sheet": Path("s.tsv"), "scratch": Path("z")}
+    assert status == 1 and repr(sorted({**given, "src_column": "a", "tgt_column": "b"}.items())) in error
 
 
 def test_what_cannot_be_explored_is_one_message(paraloom: Callable[..., tuple[int, str, str]], tmp_path: Path) -> None:

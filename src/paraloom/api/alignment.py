@@ -12,11 +12,10 @@ import pyarrow as pa
 
 from paraloom.api.run import as_list
 from paraloom.bundled import ALIGNMENT_ENCODER
-from paraloom.core.beads import MAX_BEAD_SIZE, Bead, join_sentences
+from paraloom.core.beads import MAX_BEAD_SIZE, Bead, pairs_of_beads
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.protocols import EncoderLike
 from paraloom.core.results import ResultRecord
-from paraloom.core.schema import PAIRS
 from paraloom.io import read_lines, write_pairs
 from paraloom.io.compression import PIPE, without_compression
 from paraloom.io.formats.alignments import write_beads
@@ -301,7 +300,10 @@ def _write(
         return
     delimiter = config.hard_delimiter
     shown = [bead for bead in beads if delimiter is None or not _is_delimiter(bead, pair.source, delimiter)]
-    write_pairs(_pairs(shown, (pair.source, pair.target), names[0], config.languages(*names)), output)
+    languages = [language or "und" for language in config.languages(*names)]
+    origin = origin_in_name(file_stem(names[0]))
+    rows = pairs_of_beads(shown, (pair.source, pair.target), languages, origin, separator=":", first=1)
+    write_pairs(pa.Table.from_batches([rows]), output)
 
 
 def _refuse_evidence(method: str, given: Mapping[str, object]) -> None:
@@ -387,20 +389,3 @@ def _translation(path: str | Path, of: str, text: Sequence[str]) -> list[str]:
             remedy="A translation has one line per sentence, in the same order.",
         )
     return lines
-
-
-def _pairs(
-    beads: Sequence[Bead], texts: Sequence[Sequence[str]], source: str, languages: tuple[str | None, str | None]
-) -> pa.Table:
-    langs = [language or "und" for language in languages]
-    both = [bead for bead in beads if bead.source and bead.target]
-    origin = origin_in_name(file_stem(source))
-    columns = {
-        "pair_id": [f"{origin}:{bead.source[0] + 1}" for bead in both],
-        "src": [join_sentences(texts[0], bead.source) for bead in both],
-        "tgt": [join_sentences(texts[1], bead.target) for bead in both],
-        "src_lang": [langs[0]] * len(both),
-        "tgt_lang": [langs[1]] * len(both),
-        "origin": [origin] * len(both),
-    }
-    return pa.table(columns, schema=PAIRS)

@@ -36,7 +36,7 @@ def evaluate_alignment_files(
     Published gold is read as it is: a sentence may be in two beads, or beads may have gaps, such as [1, 3]:[2].
 
     Args:
-        files: Beads: .vecalign, .ladder or .parquet; one file or several.
+        files: Beads: .vecalign, .ladder or .parquet.
         gold: The true beads, a file for each of the beads, in order.
         source: The source text of the beads, a sentence per line, to check indices by its length; for each file.
         target: The target text of the beads.

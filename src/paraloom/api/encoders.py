@@ -14,14 +14,15 @@ from typing import IO, Any, Literal
 import numpy as np
 import pyarrow as pa
 
-from paraloom.api.model_references import model_path
+from paraloom.api.model_references import absolute_path, model_folder, model_path
 from paraloom.api.rejected import RejectedLines
 from paraloom.api.run import as_list, input_stages, input_stages_of, run_stages
 from paraloom.api.yields import FEW_PAIRS, few_pairs_warning
 from paraloom.bundled import bundled_path
 from paraloom.core.batches import batched
 from paraloom.core.devices import default_device, training_devices
-from paraloom.core.errors import ConfigError, DataError, MissingExtraError, ModelError, ParaloomError
+from paraloom.core.errors import ConfigError, DataError, ModelError, ParaloomError
+from paraloom.core.optional import imports_of_extra
 from paraloom.core.progress import progress
 from paraloom.core.protocols import EncoderLike
 from paraloom.core.stage import Ref, Stage
@@ -109,9 +110,9 @@ def train_encoder(
         _warn_of_few(as_list(pairs), src_column, tgt_column)
     training = (TrainBilingualEncoder if as_list(bitext) else TrainEncoder)(
         pairs=references,
-        init_from=None if init_from is None else model_path(init_from),
-        vectors=None if vectors is None else Path(vectors).absolute(),
-        sts=None if sts is None else Path(sts).absolute(),
+        init_from=model_folder(init_from),
+        vectors=absolute_path(vectors),
+        sts=absolute_path(sts),
         **config,
     )
     with suppress(ModuleNotFoundError):  # said by the stage
@@ -221,7 +222,7 @@ def distill_encoder(
     )
     encoded = Encode(encoder=encoder, ensemble=tuple(more), input=sentences)
     stages += [sentences, encoded]
-    tasks = None if sts is None else Path(sts).absolute()
+    tasks = absolute_path(sts)
     if network == "transformer":
         config |= {} if steps is None else {"steps": steps}
         config.setdefault("device", default_device())
@@ -327,6 +328,8 @@ def similarity_of_lines(encoder: EncoderLike | str | Path, first: str | Path, se
         first: A sentence per line.
         second: As many lines.
     """
+    from paraloom.evaluate.sts import paired_cosines
+
     model = open_encoder(encoder)
     missing = object()
     for path in (first, second):
@@ -341,8 +344,7 @@ def similarity_of_lines(encoder: EncoderLike | str | Path, first: str | Path, se
                 shorter = first if a is missing else second
                 raise DataError(f"{shorter} ends before line {count}", remedy="Give two files of as many lines.")
         a_vectors, b_vectors = (model.encode([str(row[side]) for row in chunk]) for side in (0, 1))
-        norms = np.linalg.norm(a_vectors, axis=1) * np.linalg.norm(b_vectors, axis=1)
-        yield from (np.einsum("nd,nd->n", a_vectors, b_vectors) / np.where(norms > 0, norms, 1)).tolist()
+        yield from paired_cosines(a_vectors, b_vectors).tolist()
 
 
 def export_encoder(
@@ -359,9 +361,6 @@ def export_encoder(
         int8: Write an encoder in int8 instead: a quarter of the size; `encode` reads it.
         megabytes: Of an average of words and n-grams: write an encoder of at most so many megabytes instead, such as 1,
             of its most frequent words, with codes in place of numbers; `encode` reads it.
-
-    Returns:
-        What opens the export.
     """
     if onnx + int8 + (megabytes is not None) > 1:
         raise ConfigError("'onnx', 'int8' and 'megabytes' cannot be combined", remedy="Export twice, into two folders.")
@@ -408,10 +407,8 @@ def _card_of(folder: Path) -> str:
 
 
 def _export_converted(folder: Path, output: Path, *, onnx: bool) -> str:
-    try:
+    with imports_of_extra("distill", "export of a transformer"):
         from paraloom.embed.converted import restore_transformer
-    except ImportError:
-        raise MissingExtraError.for_verb("export of a transformer", "distill") from None
     with TemporaryDirectory() as scratch:
         restored = Path(scratch) / "model"
         restored.mkdir()
@@ -429,11 +426,9 @@ def _export_transformer(folder: Path, output: Path, *, onnx: bool, int8: bool) -
         return f"Encoder.load({str(output)!r})"
     if not onnx:
         return f"SentenceTransformer({str(Encoder.load(folder).save(output))!r})"
-    try:
+    with imports_of_extra("onnx", "export --onnx"):
         from paraloom.embed.transformer_onnx import export_transformer_onnx
         from paraloom.embed.transformer_store import load_transformer
-    except ImportError:
-        raise MissingExtraError.for_verb("export --onnx", "onnx") from None
     export_transformer_onnx(load_transformer(folder), output)
     return str(output / FILE)
 

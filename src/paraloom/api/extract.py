@@ -18,7 +18,8 @@ from paraloom.api.keywords import ExtractSettings
 from paraloom.api.run import as_list
 from paraloom.core.config import Config, check_range
 from paraloom.core.digests import signature
-from paraloom.core.errors import ConfigError, MissingExtraError, RunError
+from paraloom.core.errors import ConfigError, RunError
+from paraloom.core.optional import imports_of_extra
 from paraloom.core.progress import progress
 from paraloom.core.schema import DOCUMENTS
 from paraloom.extract import html
@@ -63,7 +64,7 @@ class ExtractConfig(Config):
         languages: Languages that may occur, such as de,en; by default all that lingua knows.
         keep_languages: Keep pages whose text is in another language than they declare, under the declared one.
         min_characters: Minimum length of the main text of a document, 1 or more.
-        media: Folders to search for images.
+        media: Folders to search for pictures, after the page's own.
 
     Raises:
         ConfigError: A value is not valid, or a folder does not exist.
@@ -255,11 +256,9 @@ def _write_image_files(folder: Path, files: Sequence[str], images: Mapping[str, 
 
 
 def _check_extra() -> None:
-    try:
+    with imports_of_extra("extract", "extract"):
         import imagehash  # noqa: F401
         import warcio  # noqa: F401
-    except ImportError:
-        raise MissingExtraError.for_verb("extract", "extract") from None
 
 
 def _pages(source: PageSource) -> Iterator[Page]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -45,9 +45,6 @@ from paraloom.io.formats.names import sides
 from paraloom.pipeline.shard import OnError
 from paraloom.text.function_words import sample_language
 from paraloom.text.language_names import language_name
-
-if TYPE_CHECKING:
-    from paraloom.embed.mining import MinedBitext
 
 COLUMNS = pa.schema(
     [
@@ -167,12 +164,7 @@ def mine_translations(
         candidates = select_pairs(neighbors, threshold=-np.inf, retrieval=retrieval)
         del neighbors
         count = int((candidates.margins >= above).sum())
-        mined = MinedBitext(
-            candidates.sources[:count],
-            candidates.targets[:count],
-            candidates.margins[:count],
-            candidates.cosines[:count],
-        )
+        mined = MinedBitext._make(array[:count] for array in candidates)
         write_table(pa.RecordBatchReader.from_batches(COLUMNS, _tables(mined, sides)), output)
         if not count:
             _warn_of_no_pairs(candidates, above)

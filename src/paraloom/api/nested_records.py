@@ -78,17 +78,7 @@ def translate_records(
         column: The texts: a column, its number from 1 in a .csv or .tsv without a header, or a path such as
             messages.*.content, with * for every item of a list; text of a document.
         decode: How to decode. Default: beam:5; greedy for an endpoint.
-        workers: Processes; default: one per core. The result is the same.
         check_languages: Stop, before any work, at text that the translator cannot read.
-        on_error: 'stop' at a row that cannot be read or processed, or 'reject' it.
-        seed: Seed of every random choice.
-
-    Returns:
-        Rows, and segments by what became of them.
-
-    Raises:
-        ConfigError: The formats differ.
-        DataError: No row has a text at the path, or a row cannot be read.
     """
     path, target = Path(source), str(output)
     named = isinstance(translator, (str, Path))

@@ -62,18 +62,7 @@ def score_records(
         output: The same format again, with the records of the second table.
         src_column: Path of the source texts, such as 'turns.*.de'; of two tables one path is enough.
         tgt_column: Path of the target texts. A path without * has the one text that each of the other is paired with.
-        engine: 'local', 'inline' or 'ray'.
-        workers: Processes; default: one per core.
-        on_error: 'stop' at a row that cannot be read or paired, or 'reject' it.
         **scoring: As `Pairs.score` takes it.
-
-    Returns:
-        Rows and pairs.
-
-    Raises:
-        ConfigError: The formats differ.
-        DataError: No row has a text at a path, the sides of a row have different numbers of texts, or a column of the
-            records has the name of a score.
     """
     last = str(files_of_bitext(Path(source))[-1])
     if (kind := record_format(last)) != record_format(output):

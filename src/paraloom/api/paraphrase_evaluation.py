@@ -154,7 +154,6 @@ def measure_paraphrasers(
     """Measure free paraphrases of held-out sentences, beside copies and references.
 
     Args:
-        paraphrasers: Paraphrasers, or references to them, by the names of their rows.
         pairs: Held-out pairs: a sentence and a paraphrase of it.
         references: Columns of references, of a tab-separated file without a header.
         **options: The options of `ParaphraserEvaluation`.

@@ -72,22 +72,27 @@ _FILE_NAME = re.compile(r"\S*[^\s.]\.[A-Za-z][A-Za-z0-9]{1,7}|\S*/\S*")
 """A word that is more likely the name of a file, or a path, than a text."""
 
 
-class ParaphraseSettings(TypedDict, total=False):
-    """Keywords of `paraphrase`, for type checkers."""
+class WritingSettings(TypedDict, total=False):
+    """Keywords of `paraphrase` that files of texts have as well, for type checkers."""
 
-    n: int
     preset: Preset
     meaning: float | None
     difference: float | None
     change: Change | None
     candidates: int
-    encoder: str | Path | EncoderLike | None
     judge: str | Path | None
     template: str | None
     like: str | None
     height: int
     decode: str | None
     check_languages: bool
+
+
+class ParaphraseSettings(WritingSettings, total=False):
+    """Keywords of `paraphrase`, for type checkers."""
+
+    n: int
+    encoder: str | Path | EncoderLike | None
     seed: int
 
 
@@ -135,7 +140,7 @@ def paraphrase(
         n: Paraphrases of each text at most.
         preset: What is kept of the candidates: 'strict', 'balanced' or 'loose'; 'none' keeps what the paraphraser
             gives.
-        meaning: Minimum cosine to the text, 0 to 1, instead of the preset's.
+        meaning: Minimum cosine to the text, 0 to 1, instead of the preset's: 0.65 is loose, 0.85 close.
         difference: Minimum share of words that differ from the text, 0 to 1, instead of the preset's.
         change: Kind of change that is kept: 'word', 'order' or 'contraction', as English words show it. Default: any.
         candidates: Candidates of each text to select from, of each paraphraser.
@@ -283,7 +288,7 @@ def paraphrase_files(
             deliver=deliver if lines or rewrites or target == PIPE else None,
         )
     counts = result.stages[-1].counts
-    dropped = {reason: count for reason, count in result.stages[-1].reasons.items()}
+    dropped = dict(result.stages[-1].reasons)
     if not counts.read:
         raise DataError("the text is empty", remedy="Give a sentence.")
     records = written[0] if written else None
@@ -322,21 +327,11 @@ def paraphrase_stages(
     *,
     paraphraser: str | Sequence[str] = "english",
     n: int | None = None,
-    preset: Preset = "strict",
-    meaning: float | None = None,
-    difference: float | None = None,
-    change: Change | None = None,
-    candidates: int = CandidateSelection.candidates,
     encoder: str | Path | None = "english",
-    judge: str | Path | None = None,
-    template: str | None = None,
-    like: str | None = None,
-    height: int = EXEMPLAR_HEIGHT,
-    decode: str | None = None,
     text: bool = False,
     column: str | None = None,
     on_error: OnError = "stop",
-    check_languages: bool = True,
+    **settings: Unpack[WritingSettings],
 ) -> Iterator[list[Any]]:
     """The stages that read the texts, load what paraphrasers need, and paraphrase; the last one is a `Paraphrase`.
 
@@ -345,27 +340,16 @@ def paraphrase_stages(
     Args:
         texts: Texts; files with one on each line, tables, pairs and corpus folders; - is standard input.
         output: Where to write: .txt has the best paraphrase of each text, an empty line where none is good enough;
-            .tsv, .jsonl and .parquet have a row for each.
+            .tsv, .jsonl and .parquet have a row for each. Default: print them.
         paraphraser: english, a folder of `train paraphraser`, round-trip:en-de,de-en,pivots=3, or the address of an
             endpoint: 'http://127.0.0.1:8000/v1?model=qwen3&language=en'. Repeatable: the candidates of all.
         n: Paraphrases of each text at most. Default: 3; 1 for .txt.
-        preset: What is kept of the candidates; none keeps what the paraphraser gives.
-        meaning: Minimum cosine to the text, 0 to 1: 0.65 is loose, 0.85 close. Default: the preset's.
-        difference: Minimum share of words that differ from the text, 0 to 1. Default: the preset's.
-        change: Kind of change that is kept: word, order or contraction. Default: any.
-        candidates: Candidates of each text to select from, of each paraphraser.
         encoder: Encoder that measures meaning; none does not measure it.
-        judge: Judge that reads a text and a candidate at once: a folder; none: no judge. Default: the bundled one, for
-            English by trained paraphrasers and round trips.
-        template: Syntax to follow, such as '(S (NP) (VP) (.))', or auto: templates that suit the text.
-        like: A sentence whose syntax to follow, instead of a template.
-        height: Levels of the tree of --like to follow; 0: all.
-        decode: How to decode, such as beam:5, sampling or nucleus:0.95.
-        text: Whether everything named is a text, even if it is the name of a file.
+        text: All that is named is text, even if it is the name of a file.
         column: Of pairs the side to paraphrase, src or tgt; of a table of texts its column, a name, or without a header
             its number from 1; of nested records a path such as messages.*.content, $.text or $.2: the output has the
             same records, with the best paraphrase in place of each sentence, as a .md, .html, .srt or .vtt has.
-        check_languages: Stop, before any work, at text in another language than the paraphraser's.
+        **settings: The other keywords of `paraphrase`.
     """
     target = str(output)
     lines = _is_text_file(target)
@@ -377,24 +361,14 @@ def paraphrase_stages(
     with ExitStack() as stack:
         named = as_list(texts)
         reading, source, side = _text_stages(named, target, n, stack, text=text, column=column, on_error=on_error)
-        stage = Paraphrase(
-            input=source,
-            column=side,
-            paraphraser=names,
-            n=n or (1 if lines or _rewrites(source) else DEFAULT_N),
-            preset=preset,
-            meaning=meaning,
-            difference=difference,
-            change=change or "",
-            candidates=candidates,
-            encoder=None if preset == "none" else _encoder(encoder),
-            judge=None if preset == "none" or judge is None else _encoder(judge),
-            template=template or "",
-            like=like or "",
-            height=height,
-            decode=decode or "",
-            check_languages=check_languages,
-        )
+        given: dict[str, Any] = {name: value for name, value in settings.items() if value is not None}
+        given["encoder"] = _encoder(encoder)
+        if "judge" in given:
+            given["judge"] = _encoder(given["judge"])
+        if given.get("preset") == "none":
+            given |= {"encoder": None, "judge": None}
+        n = n or (1 if lines or _rewrites(source) else DEFAULT_N)
+        stage = Paraphrase(input=source, column=side, paraphraser=names, n=n, **given)
         yield [*reading, *loading, stage]
 
 

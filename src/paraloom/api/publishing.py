@@ -14,9 +14,10 @@ from typing import Any
 
 from paraloom.api.pair_inputs import read_pairs
 from paraloom.api.travelling_warnings import warnings_of
-from paraloom.core.errors import ConfigError, DataError, MissingExtraError, ParaloomError, RunError, suggestion
+from paraloom.core.errors import ConfigError, DataError, ParaloomError, RunError, suggestion
 from paraloom.core.hub import hub_endpoint
 from paraloom.core.licenses import HUB_LICENSES
+from paraloom.core.optional import imports_of_extra
 from paraloom.core.remote_files import as_url, is_url
 from paraloom.core.results import ResultRecord, markdown_table
 from paraloom.core.secrets import hide_environment, redacted
@@ -298,12 +299,8 @@ def upload_dataset(folder: Path, url: str) -> None:
     name = url.removeprefix(HUB)
     if not url.startswith(HUB) or name.count("/") != 1 or "@" in name:
         raise ConfigError("expected the name of a data set", file=url, remedy=f"Write {HUB}OWNER/NAME.")
-    try:
+    with imports_of_extra("hub", "uploading"):
         from huggingface_hub import CommitOperationAdd, CommitOperationDelete, HfApi
-    except ImportError:
-        raise MissingExtraError(
-            "uploading needs packages that are not installed", remedy="Run: pip install 'paraloom[hub]'"
-        ) from None
     hide_environment()
     hub = HfApi(endpoint=hub_endpoint(), library_name=TAG)
     files = {str(path.relative_to(folder)): path for path in sorted(folder.rglob("*")) if path.is_file()}

@@ -137,7 +137,7 @@ def run_stages(
     definition = replace(_defined(OF_COMMAND, passes, seed), compressed=passes is stages)
     with tempfile.TemporaryDirectory() as scratch:
         work = Path(scratch) / "run" if output == "-" else Path(output.rstrip("/") + WORK)
-        check_output(output, _inputs(definition.steps))
+        check_output(output, definition.files())
         if deliver is None:
             _check_kind(definition.steps[-1].stage, output)
         resumed = work.exists()
@@ -291,13 +291,6 @@ def _only_reads(folder: Path) -> bool:
     """Whether a stage's folder holds inputs as they were read, whatever the command and its name for them."""
     stage = Manifest(folder).get("begin") or {}
     return stage.get("use") in _READING and not stage.get("where")
-
-
-def _inputs(steps: Sequence[Step]) -> list[Path]:
-    """The files and folders outside of the run that its stages read."""
-    paths = [path for step in steps for path in step.stage.files()]
-    references = [reference for step in steps for reference in (step.source, *step.references.values())]
-    return [*paths, *(reference for reference in references if isinstance(reference, Path))]
 
 
 def _check_kind(stage: Stage, output: str) -> None:

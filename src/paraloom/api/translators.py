@@ -19,6 +19,7 @@ import pyarrow as pa
 
 from paraloom.api.endpoints import named_translator, without_rejected
 from paraloom.api.keywords import ReadingOptions
+from paraloom.api.model_references import model_folder
 from paraloom.api.rejected import RejectedLines
 from paraloom.api.run import as_list, input_stages, run_stages
 from paraloom.bundled import bundled_path
@@ -180,8 +181,8 @@ def train_translator(
         bitext=tuple(read(source, f"bitext-{number}") for number, source in enumerate(as_list(bitext), start=1)),
         development=None if development is None else read(development, "dev"),
         test=None if test is None else read(test, "test"),
-        init_from=None if init_from is None else _folder(init_from),
-        subwords_from=None if subwords_from is None else _folder(subwords_from),
+        init_from=model_folder(init_from),
+        subwords_from=model_folder(subwords_from),
         **config,
     )
     with suppress(ModuleNotFoundError):  # said by the stage
@@ -217,12 +218,7 @@ def translate_file(
         nbest: Translations per sentence; several are written as row, rank, logprob, tokens, text.
         threads: Cores; default: all. The result is the same.
         check_languages: Stop, before any work, at text that the translator cannot read.
-        on_error: 'stop' at a line that is not UTF-8, or 'reject' it.
         json_lines: Without a file, each translation as a line of JSON.
-        seed: Seed of every random choice.
-
-    Returns:
-        The number of lines.
     """
     from paraloom.mt.streams import translate_stream
 
@@ -342,10 +338,6 @@ def _check_language(lines: Sequence[str], model: TranslatorLike, source: str) ->
         check_sample(sample, "text", Direction.of(model))
     except DataError as error:
         raise error.at(file="standard input" if source == "-" else source) from None
-
-
-def _folder(translator: str | Path) -> Path:
-    return (bundled_path(str(translator)) if not Path(translator).exists() else None) or Path(translator).absolute()
 
 
 def _variants(results: Iterable[list[list[Variant]]], method: str, rejected: RejectedLines) -> Iterator[pa.RecordBatch]:

@@ -39,7 +39,7 @@ def warnings_of(path: Path) -> tuple[str, ...]:
 def repeat_warnings(definition: Definition) -> tuple[str, ...]:
     """Repeat, before any work, the warnings of what a pipeline reads, and return them."""
     known: list[str] = []
-    for path in dict.fromkeys(_inputs(definition)):
+    for path in dict.fromkeys(definition.files()):
         for text in warnings_of(path):
             if text not in known:
                 known.append(text)
@@ -72,13 +72,6 @@ def write_with_warnings(corpus: Corpus, output: str, texts: Sequence[str]) -> in
             content = {**_read(description), _KEY: list(texts)}
             temporary.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     return rows
-
-
-def _inputs(definition: Definition) -> Iterable[Path]:
-    for step in definition.steps:
-        yield from step.stage.files()
-        references = (step.source, *step.references.values())
-        yield from (reference for reference in references if isinstance(reference, Path))
 
 
 def _of_stages(folder: Path) -> list[str]:

@@ -65,7 +65,7 @@ def translate_variants(
     """Translate each text in several ways and write VARIANTS.
 
     Args:
-        source: Sentences, one per line, or pairs.
+        source: A sentence per line; or pairs: a corpus folder, a file, PREFIX.{de,en}, a file of each side.
         translators: One translator, or several: all their outputs.
         decode: Instead of `method`: a decoding such as nucleus:0.9,nbest=5.
         method: base, beam, sampling, nucleus, topk, temperature, mbr, diverse, or syntax (a translator per output).

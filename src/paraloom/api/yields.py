@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from paraloom.bundled import PARAPHRASE_MODEL, bundled_path
+from paraloom.api.model_references import model_path
+from paraloom.bundled import PARAPHRASE_MODEL
 from paraloom.core.errors import ParaloomError
 from paraloom.core.reasons import is_not_best, is_not_sampled
 from paraloom.core.stage import StageContext
@@ -88,12 +89,9 @@ def _kept_by_presets(step: Step, folders: Mapping[str, Path]) -> dict[str, int]:
     from paraloom.pairs.filtering.expressions import condition, evaluate
     from paraloom.pairs.scoring.paraphrase_model import ParaphraseModel
 
-    model = bundled_path(PARAPHRASE_MODEL)
-    if model is None:
-        return {}
     presets = {
         name: condition(preset.where)
-        for name, preset in ParaphraseModel.load(model).presets.items()
+        for name, preset in ParaphraseModel.load(model_path(PARAPHRASE_MODEL)).presets.items()
         if preset.where not in getattr(step.stage, "where", "")
     }
     counts = dict.fromkeys(presets, 0)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from paraloom import api
-from paraloom.cli.declaration import REQUIRED, Command
+from paraloom.cli.declaration import Command
 from paraloom.cli.output import conclude, written
 
 if TYPE_CHECKING:
@@ -86,13 +86,7 @@ DECLARED = [
         of="extract_documents",
         stage="paraloom.api.extract:ExtractConfig",
         leave_out="config",
-        settings={
-            "sources": {
-                "metavar": "SOURCE...",
-                "help": "Folders of pages, pages (.html .txt), .warc .warc.gz, @FILE: a list of those.",
-            },
-            "media": {"help": "A folder to search for pictures, after the page's own. Repeatable."},
-        },
+        settings={"sources": {"metavar": "SOURCE..."}},
         show=_show_extraction,
         help="Extract documents from web pages.\n\nMain text, title, language, pictures with hashes.",
         examples=("site/de site/en crawl.warc.gz -o documents",),
@@ -105,12 +99,6 @@ DECLARED = [
         stage="paraloom.api.alignment:AlignFilesConfig",
         leave_out="config max_bead_size method",
         everyday="documents translations translator encoder hard_delimiter order src_lang tgt_lang as_json",
-        settings={
-            "translations": {"help": "A translation of the source into the target's language: a file. Repeatable."},
-            "target_translations": {
-                "help": "A translation of the target into the source's language: a file. Repeatable."
-            },
-        },
         device=True,
         help="Align two texts sentence by sentence, many to many; translations help, and a lexicon is learned from the "
         "texts.\n\nThe output's suffix decides: .vecalign, .ladder (hunalign's), .parquet (links); .tsv, .tmx, .jsonl "
@@ -146,8 +134,8 @@ DECLARED = [
         of="pivot_documents",
         flags={"pivots": "--pivot"},
         settings={
-            "pairs": {"repeated": False, "role": "input", "metavar": "PAIRS"},
-            "pivots": {"default": REQUIRED, "role": "input"},
+            "pairs": {"repeated": False, "role": "input"},
+            "pivots": {"role": "input"},
         },
         help="Check pairs of documents with further languages and add missing ones: documents with the same "
         "counterpart match.\n\n"

@@ -131,18 +131,18 @@ def _protected(command: Command, name: str, declared: Mapping[str, Parameter], v
 
 
 def _run(command: Command, declared: Mapping[str, Parameter], values: dict[str, Any]) -> None:
-    function, given = command.function(), dict(values)
+    functions, given = command.functions(), dict(values)
     used = _use_device(declared, given) if command.device else None
     own = {name for name, _ in parameters_of(command.run)} if command.run is not None else set()
     # A value that was not given has the default of the function or the stage.
     given = {name: value for name, value in given.items() if name in own or _is_given(declared[name], value)}
-    converted(declared, command.functions(), given)
+    converted(declared, functions, given)
     opened = _opened(declared, given, api.precision_on(used, None))
     if command.run is not None:
         command.run(**given)
     else:
         given.pop("as_json", None)
-        result = function(**given)
+        result = functions[0](**given)
         if command.show is not None:
             command.show(result, values)
         else:

@@ -81,10 +81,7 @@ DECLARED = [
     Command(
         name="canonicalize",
         run=_canonicalize,
-        settings={
-            "texts": {"metavar": "FILE|-|TEXT...", "role": "input"},
-            "output": {"help": "Where to write; a table gets further columns; - prints."},
-        },
+        settings={"texts": {"metavar": "FILE|-|TEXT...", "role": "input"}},
         examples=('"u dont need 2 tickets"', "tweets.csv -o standard.csv"),
         watched=True,
     )

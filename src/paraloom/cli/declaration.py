@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import MISSING, Field, asdict, dataclass, field, fields, replace
 from enum import Enum
 from importlib import import_module
+from operator import attrgetter
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin
@@ -64,8 +65,10 @@ class Command:
     # A function of the command line; what it takes as `**options` are the parameters of `of`. Default: `of` is called,
     # and `show` prints what it returns.
     run: Callable[..., None] | None = None
-    of: str = ""  # Function of `paraloom.api`, by name, or `module:Class.method`
-    # Kinds of stages whose fields `**config` of that function sets, separated by spaces; or `module:Class` of a
+    # Functions of `paraloom.api`, by name, or `module:Class.method`, separated by spaces: what the first one takes as
+    # `**options` are the parameters of the next.
+    of: str = ""
+    # Kinds of stages whose fields `**config` of those functions sets, separated by spaces; or `module:Class` of a
     # configuration.
     stage: str = ""
     everyday: str = ""  # Options that plain `--help` shows, separated by spaces. Default: all.
@@ -85,26 +88,13 @@ class Command:
     resumes: bool = False
     watched: bool = False  # It may take long, and can be watched
 
-    def function(self) -> Callable[..., Any]:
-        """The function that is called with the values."""
-        return self.run or self.target()
-
     def functions(self) -> list[Callable[..., Any]]:
-        """The functions whose parameters are options: the command's own first."""
-        return [*([self.run] if self.run else []), *([self.target()] if self.of else [])]
-
-    def target(self) -> Callable[..., Any]:
-        """The function of `paraloom.api`, or the class of a configuration."""
-        module, _, path = self.of.partition(":") if ":" in self.of else ("paraloom.api", "", self.of)
-        value: Any = import_module(module)
-        for name in path.split("."):
-            value = getattr(value, name)
-        function: Callable[..., Any] = value
-        return function
+        """The functions whose parameters are options: the one that is called first."""
+        return [*([self.run] if self.run else []), *map(_target, self.of.split())]
 
     def text(self) -> str:
         """Description and examples, in Markdown."""
-        text = self.help or described(self.function())[0]
+        text = self.help or described(self.functions()[0])[0]
         plain = self.name.removeprefix("research ")
         text = text.replace(f"`paraloom {plain} ", f"`paraloom {self.name} ").replace(
             f"`paraloom {plain}`", f"`paraloom {self.name}`"
@@ -114,27 +104,31 @@ class Command:
 
     def parameters(self) -> list[Parameter]:
         """All parameters, in the order of `--help`."""
-        collected = {one.name: one for one in self._derived()}
         everyday = {*self.everyday.split(), "output"}
         result = []
-        for name, one in collected.items():
-            if name in self.flags:
-                flags = tuple(self.flags[name].split())
-                # Pairs of an option may be several corpora, not the files of both sides.
-                one = replace(one, flags=flags, role="input" if flags and one.role == "pairs" else one.role)
-            if not one.flags and one.metavar is None:
-                metavar = name.upper() + ("..." if one.repeated else "")
-                one = replace(one, metavar=metavar if one.default == REQUIRED else f"[{metavar}]")
-            one = replace(one, **self.settings.get(name, {}))
-            shown = not self.everyday or name in everyday or not one.flags or one.default == REQUIRED
+        for one in map(self._as_declared, self._derived()):
+            shown = not self.everyday or one.name in everyday or not one.flags or one.default == REQUIRED
             result.append(replace(one, everyday=one.everyday and shown))
         result = [replace(one, help=_with_flags(one, result)) for one in result]
         return sorted(result, key=_place)
 
+    def _as_declared(self, one: Parameter) -> Parameter:
+        """A parameter of the function with the flags and settings of the command."""
+        if one.name in self.flags:
+            flags = tuple(self.flags[one.name].split())
+            # Pairs of an option may be several corpora, not the files of both sides.
+            one = replace(one, flags=flags, role="input" if flags and one.role == "pairs" else one.role)
+        if not one.flags and one.metavar is None:
+            metavar = one.name.upper() + ("..." if one.repeated else "")
+            one = replace(one, metavar=metavar if one.default == REQUIRED else f"[{metavar}]")
+        one = replace(one, **self.settings.get(one.name, {}))
+        repeatable = one.repeated and one.flags and not one.separated and "Repeat" not in one.help
+        return replace(one, help=f"{one.help} Repeatable.") if repeatable else one
+
     def _derived(self) -> Iterator[Parameter]:
         left_out = set(self.leave_out.split())
         known: set[str] = set()
-        for index, function in enumerate(self.functions()):
+        for function in self.functions():
             _, helps = described(function)
             takes_more = False
             for name, one in parameters_of(function):
@@ -145,7 +139,7 @@ class Command:
                     # What stands before * in a function of the API is an argument; output never is.
                     positional = one.kind is one.POSITIONAL_OR_KEYWORD
                     yield parameter(name, one.annotation, one.default, helps.get(name, ""), positional)
-            if index == 0 and self.run is not None and not takes_more:
+            if not takes_more:
                 break
         keys = self.keys.split()
         for use in self.stage.split():
@@ -153,6 +147,13 @@ class Command:
                 if field_.name not in known | left_out and (not keys or field_.name in keys):
                     known.add(field_.name)
                     yield field_
+
+
+def _target(of: str) -> Callable[..., Any]:
+    """A function, or a class of settings, by its name."""
+    module, _, path = of.rpartition(":")
+    function: Callable[..., Any] = attrgetter(path)(import_module(module or "paraloom.api"))
+    return function
 
 
 def _with_flags(one: Parameter, others: Sequence[Parameter]) -> str:
@@ -174,8 +175,6 @@ def parameter(name: str, annotation: object, default: object, help_: str, positi
     flags = () if positional and name != "output" else _flags(name, shared, is_on)
     base |= {key: value for key, value in shared.items() if key not in ("flags", "help")}
     help_ = _help(name, help_, shared, bool(flags))
-    if base["repeated"] and flags and not base.get("separated") and "Repeatable" not in help_:
-        help_ += " Repeatable."
     required = default is inspect.Parameter.empty or default is MISSING
     return Parameter(name=name, flags=flags, help=help_, default=REQUIRED if required else plain(default), **base)
 
@@ -277,7 +276,8 @@ def stage_parameters(use: str) -> Iterator[Parameter]:
         if item.name not in general and item.name not in getattr(kind, "inputs", ()):
             one = parameter(item.name, hints[item.name], _default(item), first_sentence(helps[item.name]))
             # Without the option it is the function that decides, which may choose another stage.
-            shown = "" if one.kind == "flag" or one.default in (None, "", REQUIRED) else f" Default: {one.default}."
+            unsaid = one.kind != "flag" and one.default not in (None, "", REQUIRED) and "Default:" not in one.help
+            shown = f" Default: {one.default}." if unsaid else ""
             yield replace(one, default=False if one.kind == "flag" else None, help=f"{one.help}{shown}")
 
 
@@ -294,14 +294,15 @@ def described(function: Callable[..., object]) -> tuple[str, dict[str, str]]:
 
 
 def first_sentence(text: str) -> str:
-    """The first sentence of a description, without the roles of reStructuredText.
+    """The first sentence of a description, and the default if it follows, without the roles of reStructuredText.
 
-    >>> first_sentence("Width of each part. Wider is slower.")
-    'Width of each part.'
+    >>> first_sentence("Width of each part. Default: 300. Wider is slower.")
+    'Width of each part. Default: 300.'
     """
     text = re.sub(r":(?:class|func|mod):`~?([^`]+)`", r"`\1`", text)
     text = text.replace("``", "`").partition(" **")[0]
-    return re.split(r"(?<=[.…])\s+(?=[A-Z`])", text, maxsplit=1)[0]
+    first, *others = re.split(r"(?<=[.…])\s+(?=[A-Z`])", text, maxsplit=2)
+    return f"{first} {others[0]}" if others and others[0].startswith("Default: ") else first
 
 
 def converted(

@@ -98,7 +98,7 @@ def _show_export(use: str, values: Mapping[str, Any]) -> None:
     written(values["output"], {"use": use}, use, then, as_json=values["as_json"], err=False, rows=False)
 
 
-_TEACHER = {"metavar": "TEACHER", "role": "input"}
+_TEACHER = {"role": "input"}
 
 
 def _show_words(result: RunResult, values: Mapping[str, Any]) -> None:
@@ -155,7 +155,6 @@ DECLARED = [
             },
             "retrieval": {"default": None},
             "index": {"default": None},
-            "output": {"help": "Where to write; the suffix decides the format."},
             "on_error": {"help": ON_LINE},
         },
         help="Mine paraphrases from a text, or translations from two.\n\n"

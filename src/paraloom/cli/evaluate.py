@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 import typer
@@ -11,7 +12,10 @@ from paraloom import api
 from paraloom.cli.declaration import Command
 from paraloom.cli.output import show_figures
 
-_ENCODERS = {"metavar": "ENCODER...", "complete": "complete_encoder"}
+_TASKS: Mapping[str, Mapping[str, Any]] = {
+    "encoders": {"metavar": "ENCODER...", "complete": "complete_encoder"},
+    "tasks": {"separated": False},
+}
 
 
 def _evaluate_similarity(*, published: bool = False, as_json: bool = False, **options: Any) -> None:
@@ -31,7 +35,7 @@ DECLARED = [
         name="evaluate scores",
         of="evaluate_scores",
         flags={"scores": "--score"},
-        settings={"pairs": {"role": "input"}, "scores": {"separated": False, "help": "Only this score. Repeatable."}},
+        settings={"pairs": {"role": "input"}, "scores": {"separated": False}},
         examples=("labeled.parquet",),
     ),
     Command(
@@ -40,10 +44,7 @@ DECLARED = [
         show=show_figures,
         leave_out="changed sample",
         flags={"scores": "--with"},
-        settings={
-            "scores": {"help": "Scores or groups to test, separated by commas."},
-            "kinds": {"help": "What is changed, separated by commas; default: all kinds.", "default": None},
-        },
+        settings={"kinds": {"default": None}},
         device=True,
         examples=("paraphrases.tsv --encoder english -o labeled.parquet",),
     ),
@@ -53,23 +54,14 @@ DECLARED = [
         of="evaluate_similarity",
         leave_out="mteb resamples",
         flags={"tasks": "--task"},
-        settings={
-            "encoders": _ENCODERS,
-            "tasks": {
-                "separated": False,
-                "help": "Only this group, task or file, such as 2012 or STS-B/dev. Repeatable.",
-            },
-        },
+        settings=_TASKS,
         examples=("english data/sts --published",),
     ),
     Command(
         name="evaluate classification",
         of="evaluate_classification_tasks",
         flags={"folder": "--data", "tasks": "--task"},
-        settings={
-            "encoders": _ENCODERS,
-            "tasks": {"separated": False, "help": "Only this one, such as trec. Repeatable."},
-        },
+        settings=_TASKS,
         examples=("english --data data/classification --task trec",),
     ),
     Command(
@@ -77,7 +69,7 @@ DECLARED = [
         of="compare_on_similarity",
         leave_out="resamples",
         flags={"folder": "--sts", "tasks": "--task"},
-        settings={"encoders": _ENCODERS, "tasks": {"separated": False, "help": "Only this one. Repeatable."}},
+        settings=_TASKS,
         examples=("word trigram lstm --sts data/sts",),
     ),
     Command(
@@ -104,14 +96,7 @@ DECLARED = [
         name="evaluate alignment",
         of="evaluate_alignment_files",
         flags={"gold": "--gold"},
-        settings={
-            "files": {"metavar": "BEADS", "help": "Beads: .vecalign, .ladder or .parquet."},
-            "gold": {"help": "The true beads, a file for each of BEADS, in order. Repeatable."},
-            "source": {
-                "help": "The source text of BEADS, a sentence per line, to check indices by its length. Repeatable."
-            },
-            "target": {"help": "The target text of BEADS, as --source. Repeatable."},
-        },
+        settings={"files": {"metavar": "BEADS"}},
         examples=(
             "ours.vecalign --gold hand.ladder",
             "a.vecalign b.vecalign --gold a.gold --gold b.gold --json",

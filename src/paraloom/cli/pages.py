@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Mapping
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -39,43 +39,29 @@ def _show_page(page: reports.DocumentsReport, values: Mapping[str, Any]) -> None
         typer.echo(f"all {len(page.pairs):,} pairs in {output.with_name(output.stem + '-pairs')}", err=True)
 
 
-def _explore(source: str | Path, second: str | Path | None = None, *, browser: bool = True, **options: Any) -> None:
-    """Open a local page: search, sort and filter pairs, drag thresholds, judge, compare. Stop it with Ctrl-C.
+def _explore(*, port: int = 0, browser: bool = True, **options: Any) -> None:
+    """Serve the page about pairs.
 
     Args:
-        source: Pairs: a corpus folder, a file, PREFIX.{de,en}; or a run folder.
-        second: Other pairs, or another run, to compare with the first.
-        browser: Open the page in a browser.
-    """
-    with reports.opened(source, second, **options) as server:
-        _serve(server, browser)
-
-
-def _demo(
-    *,
-    paraphraser: str = "english",
-    encoder: str = "english",
-    sentences: str | Path | None = None,
-    port: int = 0,
-    browser: bool = True,
-) -> None:
-    """Open a local page to try the models: paraphrase, back-translate, find similar sentences. Stop it with Ctrl-C.
-
-    Args:
-        paraphraser: english, or a folder of `train paraphraser`.
-        encoder: Finds similar sentences, and measures meaning: a bundled name or a folder.
-        sentences: The sentences that are searched, one per line. Default: those of the bundled sample.
         port: Port of the page; 0 for any free one.
         browser: Open the page in a browser.
     """
-    demo = reports.Demo(paraphraser=paraphraser, encoder=encoder, sentences=sentences)
-    with reports.demo_server(demo, port) as server:
-        _serve(server, browser)
+    _serve(reports.opened(reports.Library(**options), port), browser)
 
 
-def _serve(server: reports.ExploreServer, browser: bool) -> None:
+def _demo(*, port: int = 0, browser: bool = True, **models: Any) -> None:
+    """Serve the page of the models.
+
+    Args:
+        port: Port of the page; 0 for any free one.
+        browser: Open the page in a browser.
+    """
+    _serve(reports.demo_server(reports.Demo(**models), port), browser)
+
+
+def _serve(serving: AbstractContextManager[reports.ExploreServer], browser: bool) -> None:
     """Open the page in a browser where there is one, and answer until Ctrl-C."""
-    with tempfile.TemporaryDirectory() as private:
+    with serving as server, tempfile.TemporaryDirectory() as private:
         typer.echo(f"{server.url}\nStop with Ctrl-C.")
         if browser:
             reports.open_browser(server, Path(private))
@@ -100,7 +86,7 @@ DECLARED = [
         settings={
             "source": {"metavar": "SRC"},
             "target": {"metavar": "TGT"},
-            "pairs": {"repeated": False, "role": "input", "metavar": None},
+            "pairs": {"repeated": False, "metavar": None},
         },
         show=_show_page,
         help="Write one self-contained HTML page that lists aligned documents and shows them side by side, with their "
@@ -111,6 +97,7 @@ DECLARED = [
     Command(
         name="demo",
         run=_demo,
+        of="paraloom.web.demo:Demo",
         help="Try the models on a local page.\n\n"
         "Paraphrase, back-translate, find similar sentences. Stop it with Ctrl-C.",
         examples=("",),
@@ -118,10 +105,10 @@ DECLARED = [
     Command(
         name="explore",
         run=_explore,
-        of="paraloom.web.explorer:opened",
+        of="paraloom.web.library:Library",
         help="Look at pairs on a local page: search, threshold, judge.\n\n"
         "Sort, filter, compare, too. Stop it with Ctrl-C.",
-        settings={"source": {"metavar": "FILE_OR_RUN"}},
+        settings={"path": {"metavar": "FILE_OR_RUN"}},
         examples=("scored.parquet", "runs/german", "strict.parquet loose.parquet"),
     ),
 ]

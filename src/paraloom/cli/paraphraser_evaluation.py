@@ -22,7 +22,6 @@ def paraphraser(
     sheet: str | Path | None = None,
     samples: int = 30,
     as_json: bool = False,
-    references: int = 1,
     **options: Any,
 ) -> None:
     """Measure free paraphrases: BLEU, chrF, iBLEU, meaning, copies and repetitions, beside doing nothing.
@@ -35,8 +34,6 @@ def paraphraser(
         beside: A further paraphraser to compare, NAME=REFERENCE. Repeatable.
         sheet: Also write outputs, drawn by seed, to this .tsv file, to judge them by hand.
         samples: Sentences in the sheet.
-        references: Columns of references, of a tab-separated file without a header.
-        **options: Options of `paraloom.api.paraphrase_evaluation.ParaphraserEvaluation`.
     """
     if sheet is not None:
         api.check_sheet(sheet)
@@ -45,7 +42,7 @@ def paraphraser(
         if name in systems:
             raise ConfigError(f"--beside: '{name}' is the name of another row", remedy="Give it another name.")
         systems[name] = other
-    result = api.measure_paraphrasers(systems, pairs, references=references, **options)
+    result = api.measure_paraphrasers(systems, pairs, **options)
     print_result(result, as_json)
     if sheet is not None:
         api.write_paraphrase_sheet(sheet, {Path(pairs).stem: result.sheet()}, samples=samples, seed=options["seed"])
@@ -64,7 +61,7 @@ DECLARED = [
     Command(
         name="evaluate paraphraser",
         run=paraphraser,
-        of="paraloom.api.paraphrase_evaluation:ParaphraserEvaluation",
+        of="measure_paraphrasers paraloom.api.paraphrase_evaluation:ParaphraserEvaluation",
         leave_out="paraphrasers",
         everyday="beside references rows preset candidates encoder judge sheet seed as_json",
         flags={"lowercase": "--lowercase/--keep-case"},
@@ -81,7 +78,7 @@ DECLARED = [
         name="evaluate sheet",
         of="count_sheet",
         flags={"key": "--key"},
-        settings={"path": {"metavar": "SHEET"}, "key": {"metavar": None, "help": "Its key. Default: SHEET.key.tsv."}},
+        settings={"path": {"metavar": "SHEET"}},
         help="Count a sheet of paraphrases that was judged by hand: shares by system, with 95 % intervals.",
         examples=("outputs.tsv",),
     ),

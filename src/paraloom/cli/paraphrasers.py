@@ -111,25 +111,14 @@ DECLARED = [
     Command(
         name="paraphrase",
         run=_paraphrase,
-        of="paraloom.api.paraphrasing:paraphrase_stages",
+        of="paraloom.api.paraphrasing:paraphrase_stages paraloom.api.paraphrasing:paraphrase",
         leave_out="height decode",
         everyday="paraphraser output text n preset meaning difference change template like plan as_json",
         flags={"texts": "", "n": "-n"},
         settings={
             "n": {"low": 1},
-            "texts": {
-                "metavar": "TEXT...",
-                "repeated": True,
-                "help": "Texts, or files: a text on each line, .tsv or .jsonl, pairs, a corpus folder; - is standard "
-                "input.",
-            },
-            "paraphraser": {"default": ["english"], "repeated": True},
-            "output": {
-                "help": "Where to write: .txt has the best paraphrase of each text; .tsv, .jsonl and .parquet have a "
-                "row for each. Default: print them."
-            },
-            "text": {"help": "All that is named is text, even if it is the name of a file."},
-            "template": {"help": "Syntax to follow, such as '(S (NP) (VP) (.))', or auto: templates that suit a text."},
+            "texts": {"metavar": "TEXT..."},
+            "paraphraser": {"default": ["english"]},
         },
         device=True,
         help="Paraphrase texts or files.\n\n"
@@ -162,11 +151,7 @@ DECLARED = [
         keys="network steps vocab_size held_out free_share same_template_share unmoved_share device title license",
         everyday="sentences parser init_from network steps vocab_size held_out device title license seed as_json",
         settings={
-            "pairs": {
-                "role": "input",
-                "metavar": "PAIRS...",
-                "help": "Pairs, from `backtranslate`, `filter` or `parse`. Repeatable.",
-            },
+            "pairs": {"role": "input", "metavar": "PAIRS..."},
             "parser": {"role": "input"},
         },
         then='paraphrase "…" --paraphraser {output}',

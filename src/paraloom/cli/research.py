@@ -114,10 +114,7 @@ DECLARED = [
         name="research decontaminate",
         of="decontaminate",
         flags={"against": "--against"},
-        settings={
-            "train": {"metavar": "TRAIN...", "role": "input"},
-            "against": {"separated": False, "metavar": "TEST", "help": "A test set. Repeatable."},
-        },
+        settings={"against": {"metavar": "TEST"}},
         help="Find the test text in training text: equal texts, 13 and 8 words in a row, near-duplicates; with -o, "
         "leave it out.",
         examples=("train.tsv --against test.tsv -o clean.tsv",),
@@ -147,7 +144,6 @@ DECLARED = [
         stage="train-classifier",
         keys="kind max_pairs epochs device",
         flags={"pairs": "--pairs"},
-        settings={"pairs": {"role": "input"}},
         then="score pairs.parquet --classifier {output} -o scored.parquet",
         help="Train a classifier of references and translations, for reference_probability.",
         examples=("--pairs pairs.parquet -o classifier",),

@@ -103,7 +103,6 @@ DECLARED = [
     Command(
         name="research clean",
         of="clean_work_folders",
-        settings={"folder": {"role": "input"}},
         examples=("", "results --dry-run"),
     ),
     Command(
@@ -125,7 +124,6 @@ DECLARED = [
     Command(
         name="publish",
         of="publish",
-        settings={"run": {"metavar": "RUN"}},
         show=show_figures,
         help="Make a data set for the Hugging Face Hub of the last pairs of a run: Parquet and a card. It is uploaded "
         "if the output is hf://datasets/OWNER/NAME.",

@@ -128,15 +128,12 @@ DECLARED = [
         everyday="translators method outputs tag field min_words src_lang tgt_lang as_json",
         flags={"translators": "--translator"},
         settings={
-            "text": {"role": "input", "help": "Sentences (.txt, .tsv, .jsonl, a corpus)."},
             "translators": {
                 "role": "translator",
                 "complete": "complete_translator",
                 "help": "From TEXT's language: a bundled name, a folder, OWNER/NAME, or the address of an endpoint, "
                 "with settings as in `translate`. Repeat it for `syntax`.",
             },
-            "src_lang": {"help": "Language of the translations."},
-            "tgt_lang": {"help": "Language of TEXT."},
         },
         device=True,
         then="train translator --bitext {output} -o translator",
@@ -154,15 +151,9 @@ DECLARED = [
         everyday="translators method outputs decode column field lang src_lang tgt_lang as_json",
         flags={"translators": "--translator"},
         settings={
-            "source": {
-                "metavar": "SOURCE",
-                "repeated": True,
-                "role": "pairs",
-                "help": "A sentence per line; or pairs: a corpus folder, a file, PREFIX.{de,en}, a file of each side.",
-            },
+            "source": {"metavar": "SOURCE", "repeated": True, "role": "pairs"},
             "translators": {
                 "role": "translator",
-                "default": "required",
                 "complete": "complete_translator",
                 "help": "A bundled name, a folder, OWNER/NAME, or the address of an endpoint, with settings as in "
                 "`translate`. Repeatable: all their outputs.",

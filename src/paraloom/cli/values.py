@@ -14,9 +14,6 @@ from paraloom.core.errors import ConfigError
 def pairs(paths: list[str]) -> str:
     """Pairs as given on the command line: one name, or the files of both sides.
 
-    Raises:
-        typer.BadParameter: There are more than two, or one of two is a table.
-
     >>> pairs(["mine.de", "mine.en"]), pairs(["mine.tsv"])
     ('mine.{de,en}', 'mine.tsv')
     """

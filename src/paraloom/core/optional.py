@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, distribution
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
@@ -28,6 +29,15 @@ class OptionalModule:
         value = getattr(module, attribute)
         setattr(self, attribute, value)
         return value
+
+
+@contextmanager
+def imports_of_extra(extra: str, purpose: str) -> Iterator[None]:
+    """A block of imports; MissingExtraError, which names the extra, where one of them is not installed."""
+    try:
+        yield
+    except ImportError:
+        raise MissingExtraError.for_verb(purpose, extra) from None
 
 
 EXTRAS = {
@@ -75,6 +85,8 @@ def installable(message: str, origin: str | None = None) -> str:
     """A message whose `pip install 'paraloom[…]'` works where paraloom was installed from a folder or a wheel."""
     if "paraloom[" not in message:
         return message
+    from importlib.metadata import PackageNotFoundError, distribution
+
     try:
         stated = origin if origin is not None else distribution("paraloom").read_text("direct_url.json")
         record = json.loads(stated or "")

@@ -71,13 +71,7 @@ class TranslatorLike(Protocol):
 
 @runtime_checkable
 class ScoringTranslatorLike(TranslatorLike, Protocol):
-    """A translator that can tell how likely a given translation is.
-
-    Example:
-        >>> from paraloom import Translator
-        >>> isinstance(Translator.load("de-en"), ScoringTranslatorLike)
-        True
-    """
+    """A translator that can tell how likely a given translation is."""
 
     def score(self, sources: Sequence[str], targets: Sequence[str]) -> list[tuple[float, int]]:
         """Natural log of p(target | source) of each of n pairs, summed over its tokens, and the number of tokens."""
@@ -85,13 +79,7 @@ class ScoringTranslatorLike(TranslatorLike, Protocol):
 
 @runtime_checkable
 class PrefixScorerLike(Protocol):
-    """A translator that can tell how likely a translation is to begin with given text.
-
-    Example:
-        >>> from paraloom import Translator
-        >>> isinstance(Translator.load("de-en"), PrefixScorerLike)
-        True
-    """
+    """A translator that can tell how likely a translation is to begin with given text."""
 
     def score_prefixes(self, sources: Sequence[str], prefixes: Sequence[str]) -> list[float]:
         """n natural logs of probabilities of prefixes, summed over tokens; NaN where a side is too long."""
@@ -99,13 +87,7 @@ class PrefixScorerLike(Protocol):
 
 @runtime_checkable
 class PrefixTranslatorLike(TranslatorLike, Protocol):
-    """A translator whose decoder can be made to begin with given text.
-
-    Example:
-        >>> from paraloom import Translator
-        >>> isinstance(Translator.load("de-en"), PrefixTranslatorLike)
-        True
-    """
+    """A translator whose decoder can be made to begin with given text."""
 
     def translate(
         self, sentences: Sequence[str], *, decode: Any = None, seed: int = 0, prefixes: Sequence[str] | None = None

@@ -32,9 +32,6 @@ class Resources(Config):
         gpus: GPUs of a worker: a whole number, or a share of one, such as 0.5. Translators of such a worker run on
             them, whatever $PARALOOM_DEVICE is.
         memory: Bytes of main memory, or text such as '8 GB' or '512 MiB'; 0: not counted.
-
-    Raises:
-        ConfigError: A value is negative, `cpus` is 0, or `gpus` is neither a share of one nor whole.
     """
 
     type_description: ClassVar[str] = "a table of cpus, gpus and memory"

@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
-from typing import Literal, Protocol
+from typing import Literal, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -41,6 +41,7 @@ def unpack_nibbles(packed: npt.NDArray[np.uint8], width: int) -> npt.NDArray[np.
 
 
 Vectors = Float32s
+Real = TypeVar("Real", np.float32, np.float64)
 
 # Sentences of one kernel call: their tokens and vectors stay in the processor's cache.
 _CHUNK = 2048
@@ -194,6 +195,16 @@ def normalize_vectors(vectors: Vectors) -> Vectors:
     norms = np.linalg.norm(vectors, axis=1, keepdims=True)
     scaled: Vectors = np.divide(vectors, norms, where=norms > 0, out=np.zeros_like(vectors))
     return scaled
+
+
+def principal_directions(products: npt.NDArray[Real], count: int, *, skipped: int = 0) -> npt.NDArray[Real]:
+    """Eigenvectors `(d, count)` of the products of columns, strongest first, after the first ones of them.
+
+    The sign of a direction is arbitrary: its largest entry is made positive.
+    """
+    strongest: npt.NDArray[Real] = np.linalg.eigh(products)[1][:, ::-1][:, skipped : skipped + count]
+    strongest = strongest * np.sign(strongest[np.abs(strongest).argmax(axis=0), np.arange(strongest.shape[1])])
+    return strongest
 
 
 def quantize(encoder: SentenceEncoder, bits: Literal[4, 8] = 8) -> SentenceEncoder:

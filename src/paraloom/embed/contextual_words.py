@@ -12,7 +12,7 @@ import pyarrow as pa
 from paraloom.core.array_types import Ints
 from paraloom.core.errors import ConfigError
 from paraloom.core.progress import progress
-from paraloom.embed.average import Vectors, normalize_vectors
+from paraloom.embed.average import Vectors, normalize_vectors, principal_directions
 from paraloom.embed.transformer import TransformerEncoder
 from paraloom.embed.vocabulary import Vocabulary
 from paraloom.text.tokens import token_strings
@@ -79,10 +79,7 @@ def reduce_by_sentences(vectors: Vectors, means: Vectors, dimension: int, num_re
         )
     center = means.mean(axis=0)
     centered = means - center
-    _, directions = np.linalg.eigh(centered.T @ centered)
-    kept = directions[:, ::-1][:, num_removed : num_removed + dimension]
-    # The sign of a component is arbitrary; make its largest value positive.
-    kept = kept * np.sign(kept[np.abs(kept).argmax(axis=0), np.arange(kept.shape[1])])
+    kept = principal_directions(centered.T @ centered, dimension, skipped=num_removed)
     reduced: Vectors = (vectors - center) @ kept
     return reduced
 

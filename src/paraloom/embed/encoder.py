@@ -11,16 +11,17 @@ from typing import Any, overload
 
 import numpy as np
 
-from paraloom.bundled import BUNDLED, bundled_path
-from paraloom.core.errors import ConfigError, DataError, MissingExtraError, ModelError
+from paraloom.bundled import BUNDLED
+from paraloom.core.errors import ConfigError, DataError, ModelError
 from paraloom.core.lazy import late
+from paraloom.core.optional import imports_of_extra
 from paraloom.core.progress import loading, progress
 from paraloom.core.protocols import EncoderLike
 from paraloom.embed.average import SentenceEncoder, Vectors, normalize_vectors
 from paraloom.embed.onnx_encoder import OnnxEncoder, is_onnx
 from paraloom.embed.search import Found, search
 from paraloom.embed.static import is_static, load_static
-from paraloom.embed.store import EXPORTED, is_exported, load_encoder, save_encoder
+from paraloom.embed.store import EXPORTED, is_exported, load_encoder, model_at, save_encoder
 from paraloom.embed.threads import available_threads
 from paraloom.embed.transformer import CONFIG as TRANSFORMER_CONFIG
 from paraloom.embed.transformer import (
@@ -331,9 +332,7 @@ def open_encoder(model: EncoderLike | str | Path, threads: int = 1) -> EncoderLi
 
 
 def _open(model: str | Path, threads: int) -> EncoderLike:
-    folder = Path(model)
-    if not folder.exists():
-        folder = bundled_path(str(model)) or folder
+    folder = model_at(model)
     if is_transformer(folder):
         return TransformerEncoder(folder, threads)
     if is_trained_transformer(folder):
@@ -352,10 +351,8 @@ def _open(model: str | Path, threads: int) -> EncoderLike:
 
 
 def _trained_transformer(folder: Path, threads: int) -> EncoderLike:
-    try:
+    with imports_of_extra("train", "a transformer in float32"):
         from paraloom.embed.transformer_store import load_transformer
-    except ImportError:
-        raise MissingExtraError.for_verb("a transformer in float32", "train") from None
     return load_transformer(folder, threads)
 
 

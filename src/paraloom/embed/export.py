@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from paraloom.core.errors import MissingExtraError
+from paraloom.core.optional import imports_of_extra
 from paraloom.core.version import __version__
 from paraloom.embed.average import Average, SentenceEncoder
 from paraloom.embed.store import CARD, EXPORTED, model_card, save_encoder
@@ -106,11 +106,8 @@ def export_sentence_transformer(encoder: SentenceEncoder, folder: str | Path, ca
 
 def word_tokenizer(words: tuple[str, ...]) -> Tokenizer:
     """A `tokenizers.Tokenizer` that splits as `paraloom.text.tokens`, by marked word starts; word i has id i."""
-    try:
+    with imports_of_extra("train", "export"):
         from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
-    except ImportError:
-        raise MissingExtraError.for_verb("export", "train") from None
-
     ids = {f"{SPACE}{word}": row for row, word in enumerate(words)}
     tokenizer = Tokenizer(models.BPE(ids, [], ignore_merges=True))
     tokenizer.normalizer = normalizers.Lowercase()
@@ -125,11 +122,8 @@ def word_tokenizer(words: tuple[str, ...]) -> Tokenizer:
 
 def subword_tokenizer(vocabulary: SubwordVocabulary) -> Tokenizer:
     """A `tokenizers.Tokenizer` that splits as a SentencePiece model does, with the same ids."""
-    try:
+    with imports_of_extra("train", "export"):
         from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
-    except ImportError:
-        raise MissingExtraError.for_verb("export", "train") from None
-
     pieces = list(zip(vocabulary.entries, vocabulary.scores, strict=True))
     tokenizer = Tokenizer(models.Unigram(pieces, unk_id=0, byte_fallback=False))
     tokenizer.normalizer = normalizers.Sequence(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from threading import Event, Lock
@@ -22,7 +21,9 @@ from paraloom.embed.search import (
     StoredVectors,
     check_vectors,
     faiss_library,
+    no_neighbors,
     unit_block,
+    unit_blocks,
 )
 from paraloom.embed.threads import ThreadTeam, available_threads
 
@@ -147,8 +148,7 @@ def _best_candidates(side: SearchResult, own: Vectors, other: Vectors) -> MinedB
 
 
 def _where(pairs: MinedBitext, chosen: Ints | Bools) -> MinedBitext:
-    sources, targets, margins, cosines = pairs
-    return MinedBitext(sources[chosen], targets[chosen], margins[chosen], cosines[chosen])
+    return MinedBitext._make(array[chosen] for array in pairs)
 
 
 def _sorted(pairs: MinedBitext) -> MinedBitext:
@@ -157,17 +157,17 @@ def _sorted(pairs: MinedBitext) -> MinedBitext:
 
 
 def _exact_neighbors(source: StoredVectors, target: StoredVectors, k: int) -> Neighbors:
-    forward, backward = _no_neighbors(len(source), min(k, len(target))), _no_neighbors(len(target), min(k, len(source)))
+    forward, backward = no_neighbors(len(source), min(k, len(target))), no_neighbors(len(target), min(k, len(source)))
     if not (len(source) and len(target)):
         return Neighbors(forward, backward)
     lowest = np.full(len(target), -np.inf, np.float32)
     team = ThreadTeam(available_threads())
     try:
         with progress("mining", len(source), unit="sentences") as advance:
-            for first_row, rows in _unit_blocks(source, _ROWS):
+            for first_row, rows in unit_blocks(source, _ROWS):
                 block = slice(first_row, first_row + len(rows))
                 of_rows = (forward.cosines[block], forward.rows[block])
-                for first, columns in _unit_blocks(target, _COLUMNS):
+                for first, columns in unit_blocks(target, _COLUMNS):
                     cosines = rows @ columns.T
                     team.parallel_for(len(rows), partial(mining_kernels.improve_rows, cosines, first, *of_rows))
                     span = slice(first, first + len(columns))
@@ -178,15 +178,6 @@ def _exact_neighbors(source: StoredVectors, target: StoredVectors, k: int) -> Ne
     finally:
         team.close()
     return Neighbors(forward, backward)
-
-
-def _no_neighbors(count: int, k: int) -> SearchResult:
-    return SearchResult(np.full((count, k), -np.inf, np.float32), np.full((count, k), -1, np.int64))
-
-
-def _unit_blocks(vectors: StoredVectors, size: int) -> Iterator[tuple[int, Vectors]]:
-    for start in range(0, len(vectors), size):
-        yield start, unit_block(vectors, slice(start, start + size))
 
 
 def _graph_neighbors(source: StoredVectors, target: StoredVectors, k: int) -> Neighbors:
@@ -220,12 +211,12 @@ def _search_graph(queries: StoredVectors, corpus: StoredVectors, k: int, advance
     faiss.omp_set_num_threads(1)
     if len(corpus):
         index.train(unit_block(corpus, slice(0, BLOCK)))
-    for _, block in _unit_blocks(corpus, _ROWS):
+    for _, block in unit_blocks(corpus, _ROWS):
         index.add(block)
         advance(len(block))
     faiss.omp_set_num_threads(max(1, available_threads() // 2))
-    result = _no_neighbors(len(queries), min(k, len(corpus)))
-    for start, block in _unit_blocks(queries, _ROWS):
+    result = no_neighbors(len(queries), min(k, len(corpus)))
+    for start, block in unit_blocks(queries, _ROWS):
         if result.rows.shape[1]:
             rows = index.search(block, result.rows.shape[1])[1]
             near = unit_block(corpus, rows.ravel()).reshape(*rows.shape, -1)

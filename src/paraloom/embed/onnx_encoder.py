@@ -11,7 +11,8 @@ import numpy as np
 
 from paraloom.core.array_types import Float32s, Ints
 from paraloom.core.batches import batches_by_length
-from paraloom.core.errors import ConfigError, MissingExtraError, ModelError
+from paraloom.core.errors import ConfigError, ModelError
+from paraloom.core.optional import imports_of_extra
 from paraloom.embed.onnx_export import FILE, padded_rows
 from paraloom.embed.subwords import UNIT as SUBWORD
 from paraloom.embed.vocabulary import Vocabulary
@@ -28,10 +29,8 @@ class OnnxEncoder:
 
     def __init__(self, folder: str | Path, threads: int = 1) -> None:
         self.folder = Path(folder)
-        try:
+        with imports_of_extra("cross-encoder", "an encoder in ONNX format"):
             import onnxruntime
-        except ImportError:
-            raise MissingExtraError.for_verb("an encoder in ONNX format", "cross-encoder") from None
         try:
             config = json.loads((self.folder / "config.json").read_text(encoding="utf-8"))
             self.dimension, self.signature = int(config["dimension"]), str(config["signature"])
@@ -98,10 +97,8 @@ def is_onnx(folder: str | Path) -> bool:
 
 
 def _tokenizer(path: Path, max_length: int) -> Tokenizer:
-    try:
+    with imports_of_extra("transformer", "a transformer in ONNX format"):
         from tokenizers import Tokenizer
-    except ImportError:
-        raise MissingExtraError.for_verb("a transformer in ONNX format", "transformer") from None
     tokenizer = Tokenizer.from_str(path.read_text(encoding="utf-8"))
     tokenizer.enable_truncation(max_length)
     tokenizer.enable_padding()

@@ -11,7 +11,8 @@ import numpy as np
 import pyarrow as pa
 
 from paraloom.core.array_types import Ints
-from paraloom.core.errors import ConfigError, MissingExtraError
+from paraloom.core.errors import ConfigError
+from paraloom.core.optional import imports_of_extra
 from paraloom.embed.average import Average, SentenceEncoder
 from paraloom.embed.onnx_graph import Graph, Lists, mean
 from paraloom.embed.spec import PARTS
@@ -34,9 +35,6 @@ def export_onnx(encoder: SentenceEncoder, folder: str | Path) -> None:
     The graph has an input `<unit>_rows` for each kind of unit (word, trigram, subword): int64 `(n, t)`, one text per
     line, the rows of its known units in the vocabulary, padded with -1; `onnx_inputs` creates them. The output
     `vectors` is float32 `(n, d)`, equal to `encode` up to rounding. Networks that read words in order are not exported.
-
-    Raises:
-        ConfigError: The encoder has such a network, or is too large.
     """
     size = sum(tensor.nbytes for part in encoder.parts.values() for tensor in part.tensors.values())
     if size > _MAX_BYTES:
@@ -80,11 +78,8 @@ def _part_of_unit(encoder: SentenceEncoder) -> dict[str, Part]:
 
 
 def _model(encoder: SentenceEncoder) -> ModelProto:
-    try:
+    with imports_of_extra("onnx", "export --onnx"):
         from onnx import TensorProto, helper
-    except ImportError:
-        raise MissingExtraError.for_verb("export --onnx", "onnx") from None
-
     graph = Graph()
     lists = {unit: _read_input(graph, f"{unit}_rows") for unit in _part_of_unit(encoder)}
     blocks = []

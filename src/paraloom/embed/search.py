@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from paraloom.core.array_types import Int32s, Ints
-from paraloom.core.errors import ConfigError, DataError, MissingExtraError
+from paraloom.core.errors import ConfigError, DataError
+from paraloom.core.optional import imports_of_extra
 from paraloom.core.progress import progress
 from paraloom.core.seeds import generator
 from paraloom.embed import mining_kernels
@@ -99,10 +100,9 @@ def search(queries: Vectors, corpus: StoredVectors, k: int = 10, *, neighbors: i
 
 def _nearest(queries: Vectors, corpus: StoredVectors, k: int) -> SearchResult:
     """The k vectors of highest cosine to each of some unit vectors, exact, earlier rows first."""
-    best = SearchResult(np.full((len(queries), k), -np.inf, np.float32), np.full((len(queries), k), -1, np.int64))
+    best = no_neighbors(len(queries), k)
     with progress("searching", len(corpus), unit="sentences") as advance:
-        for start in range(0, len(corpus), BLOCK):
-            block = unit_block(corpus, slice(start, start + BLOCK))
+        for start, block in unit_blocks(corpus, BLOCK):
             for first in range(0, len(queries), _QUERIES):
                 part = slice(first, first + _QUERIES)
                 _improve(SearchResult(best.cosines[part], best.rows[part]), queries[part] @ block.T, start)
@@ -206,6 +206,17 @@ def unit_block(vectors: StoredVectors, rows: slice | Ints) -> Vectors:
     return normalize_vectors(block)
 
 
+def unit_blocks(vectors: StoredVectors, size: int) -> Iterator[tuple[int, Vectors]]:
+    """The first row of each block of an array of vectors, and the block, divided by its norms."""
+    for start in range(0, len(vectors), size):
+        yield start, unit_block(vectors, slice(start, start + size))
+
+
+def no_neighbors(count: int, k: int) -> SearchResult:
+    """The result for `count` vectors before any other was compared with them."""
+    return SearchResult(np.full((count, k), -np.inf, np.float32), np.full((count, k), -1, np.int64))
+
+
 class VectorGroups(NamedTuple):
     """Vectors in groups around centroids."""
 
@@ -240,10 +251,8 @@ def group_vectors(corpus: StoredVectors, file: Path, seed: int) -> VectorGroups:
 
 def faiss_library() -> ModuleType:
     """The module faiss; MissingExtraError where it is not installed."""
-    try:
+    with imports_of_extra("search", "mine"):
         import faiss
-    except ImportError:
-        raise MissingExtraError.for_verb("mine", "search") from None
     return faiss
 
 
@@ -263,9 +272,8 @@ def groups_of(corpus: StoredVectors, centroids: Vectors) -> Int32s:
     """The nearest centroid of each row, int32 `(n,)`."""
     faiss = faiss_library()
     group = np.empty(len(corpus), np.int32)
-    for start in range(0, len(corpus), BLOCK):
-        block = np.ascontiguousarray(unit_block(corpus, slice(start, start + BLOCK)))
-        _, nearest = faiss.knn(block, centroids, 1, metric=faiss.METRIC_INNER_PRODUCT)
+    for start, block in unit_blocks(corpus, BLOCK):
+        _, nearest = faiss.knn(np.ascontiguousarray(block), centroids, 1, metric=faiss.METRIC_INNER_PRODUCT)
         group[start : start + BLOCK] = nearest[:, 0]
     return group
 

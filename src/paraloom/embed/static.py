@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from paraloom.core.errors import MissingExtraError, ModelError
+from paraloom.core.errors import ModelError
+from paraloom.core.optional import imports_of_extra
 from paraloom.embed.average import Average, SentenceEncoder
 from paraloom.embed.spec import parse_spec
 from paraloom.embed.vocabulary import RowLists, Vocabulary
@@ -24,11 +25,8 @@ class TokenizerVocabulary(Vocabulary):
     """The tokens of a tokenizer of the tokenizers library, token i in row i."""
 
     def __init__(self, content: str, drop_unknown: bool) -> None:
-        try:
+        with imports_of_extra("train", "a static model"):
             from tokenizers import Tokenizer
-        except ImportError:
-            raise MissingExtraError.for_verb("a static model", "train") from None
-
         self._tokenizer = Tokenizer.from_str(content)
         self._tokenizer.no_padding()
         self._tokenizer.no_truncation()

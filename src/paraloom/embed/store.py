@@ -74,14 +74,15 @@ def save_encoder(encoder: SentenceEncoder, folder: str | Path, training: Mapping
 
 
 def load_encoder(folder: str | Path, threads: int = 1) -> SentenceEncoder:
-    folder = _resolve(folder)
+    folder = model_at(folder)
     config = _read_config(folder)
     spec = parse_spec(config["spec"])
     parts = {name: _read_part(folder, name, config["part_dimension"]) for name in spec.parts}
     return SentenceEncoder(spec, parts, threads, config.get("training"))
 
 
-def _resolve(folder: str | Path) -> Path:
+def model_at(folder: str | Path) -> Path:
+    """The folder itself, or that of a bundled name."""
     if Path(folder).exists():
         return Path(folder)
     return bundled_path(str(folder)) or Path(folder)

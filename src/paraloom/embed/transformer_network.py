@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from paraloom.core.array_types import Float32s
+from paraloom.embed.average import principal_directions
 
 LAYER_NORM_EPS = 1e-12  # As in BERT
 
@@ -202,11 +203,8 @@ _LAYER_NAMES = {
 def principal_embeddings(embeddings: Float32s, width: int, seed: int = 0) -> Float32s:
     """Reduce a teacher's token embeddings to their strongest principal components."""
     centered = embeddings - embeddings.mean(axis=0, dtype=np.float64).astype(np.float32)
-    _, vectors = np.linalg.eigh(centered.T.astype(np.float64) @ centered.astype(np.float64))
-    components = vectors[:, ::-1][:, :width]
-    # The sign of a component is arbitrary: its largest entry is made positive.
-    signs = np.sign(components[np.abs(components).argmax(axis=0), np.arange(components.shape[1])])
-    reduced = (centered @ (components * signs)).astype(np.float32)
+    products = centered.T.astype(np.float64) @ centered.astype(np.float64)
+    reduced = (centered @ principal_directions(products, width)).astype(np.float32)
     if reduced.shape[1] < width:
         draws = np.random.default_rng(seed).standard_normal((len(reduced), width - reduced.shape[1]), np.float32)
         reduced = np.concatenate([reduced, draws * np.float32(reduced.std() / 10)], axis=1)

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from paraloom.core.array_types import Float32s
-from paraloom.core.errors import MissingExtraError
+from paraloom.core.optional import imports_of_extra
 from paraloom.embed.onnx_export import FILE
 from paraloom.embed.onnx_graph import Graph
 from paraloom.embed.transformer_network import LAYER_NORM_EPS, TransformerNetwork
@@ -24,11 +24,8 @@ def export_transformer_onnx(encoder: NetworkEncoder, folder: str | Path) -> None
     write them: 1 in the mask for a token, 0 for padding at the end. The output `vectors` is float32 `(n, d)`, equal to
     `encode` up to rounding. A text has `max_length` tokens at most (config.json).
     """
-    try:
+    with imports_of_extra("onnx", "export --onnx"):
         from onnx import TensorProto, helper
-    except ImportError:
-        raise MissingExtraError.for_verb("export --onnx", "onnx") from None
-
     shape = encoder.network.shape
     inputs = [
         helper.make_tensor_value_info(name, TensorProto.INT64, ["texts", "tokens"])

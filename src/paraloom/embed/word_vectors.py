@@ -15,7 +15,7 @@ from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.progress import progress
 from paraloom.core.protocols import EncoderLike
 from paraloom.core.seeds import generator
-from paraloom.embed.average import Average, SentenceEncoder
+from paraloom.embed.average import Average, SentenceEncoder, principal_directions
 from paraloom.embed.spec import parse_spec
 from paraloom.embed.vocabulary import UNITS, Vocabulary, VocabularyCounter
 from paraloom.io import open_write, read_lines
@@ -194,11 +194,7 @@ def distill_word_vectors(
         )
     vectors = encode_words(words, encoder)
     vectors -= vectors.mean(axis=0)
-    _, directions = np.linalg.eigh(vectors.T @ vectors)
-    strongest = directions[:, ::-1][:, :dimension]
-    # The sign of a component is arbitrary; make its largest value positive.
-    strongest = strongest * np.sign(strongest[np.abs(strongest).argmax(axis=0), np.arange(strongest.shape[1])])
-    reduced: Float32s = vectors @ strongest
+    reduced: Float32s = vectors @ principal_directions(vectors.T @ vectors, dimension)
     return weight_by_rarity(reduced, counts, dimension, sif_coefficient=sif_coefficient, norm=norm)
 
 

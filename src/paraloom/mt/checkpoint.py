@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING
 
 from paraloom.bundled import BUNDLED, bundled_path
 from paraloom.core.digests import file_digest
-from paraloom.core.errors import ConfigError, MissingExtraError, ModelError, nearest, suggestion
+from paraloom.core.errors import ConfigError, ModelError, nearest, suggestion
 from paraloom.core.hub import quiet
+from paraloom.core.optional import imports_of_extra
 from paraloom.core.remote_files import cache_folder
 from paraloom.io.atomic import disk_full_as_error, unwritable_as_error
 from paraloom.mt.download import (
@@ -163,11 +164,9 @@ def convert(checkpoint: str | Path, folder: Path, *, precision: str = "int8", re
     if precision == AUTO:
         precision = family.default_precision("cpu")
     family.check_precision(precision)
-    try:
+    with imports_of_extra("train", "converting a Hugging Face checkpoint"):
         import torch  # noqa: F401
         import transformers  # noqa: F401
-    except ImportError:
-        raise MissingExtraError.for_verb("converting a Hugging Face checkpoint", "train") from None
     scratch = folder.with_name(folder.name + ".part")
     shutil.rmtree(scratch, ignore_errors=True)
     scratch.parent.mkdir(parents=True, exist_ok=True)

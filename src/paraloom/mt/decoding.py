@@ -340,8 +340,6 @@ DECODINGS: dict[str, tuple[type[Any], str | None]] = {
 }
 """Name → class, and the field that a value after the colon sets."""
 
-_SAMPLING = (Sampling, TopK, Nucleus)
-
 _TYPES: dict[str, Callable[[str], int | float | str]] = {"int": int, "float": float, "str": str}
 
 
@@ -391,7 +389,7 @@ def describe_decoding(decoding: Decoding) -> str:
     """Write a decoding with all its fields, as `parse_decoding` reads it, but for choices without an effect."""
     name, main_field = next((name, field) for name, (kind, field) in DECODINGS.items() if type(decoding) is kind)
     head = f"{name}:{getattr(decoding, main_field)}" if main_field else name
-    kept = isinstance(decoding, _SAMPLING) and not decoding.samples
+    kept = isinstance(decoding, _Samples) and not decoding.samples
     left_out = {main_field, *(("samples", "length_penalty") if kept else ())}
     left_out |= {name for name in ("utility", "reverse") if getattr(decoding, name, None) == ""}
     rest = (f"{f.name}={getattr(decoding, f.name)}" for f in fields(decoding) if f.name not in left_out)

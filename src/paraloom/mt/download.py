@@ -16,8 +16,9 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, TypeAlias
 
 from paraloom.core.digests import file_digest
-from paraloom.core.errors import MissingExtraError, ModelError, ParaloomError
+from paraloom.core.errors import ModelError, ParaloomError
 from paraloom.core.hub import hub_endpoint, require_hub
+from paraloom.core.optional import imports_of_extra
 from paraloom.core.progress import format_bytes
 from paraloom.core.remote_files import cache_folder
 from paraloom.io.atomic import disk_full_as_error
@@ -45,10 +46,8 @@ def download(
 ) -> Path:
     """Download a checkpoint that can be converted and has the languages, or resume; the folder is named by commit."""
     require_hub(name)
-    try:
+    with imports_of_extra("train", "a model of Hugging Face"):
         import huggingface_hub
-    except ImportError:
-        raise MissingExtraError.for_verb("a model of Hugging Face", "train") from None
     hub = huggingface_hub.HfApi(endpoint=hub_endpoint())
     with _download_errors(name, hub):
         config = Path(hub.hf_hub_download(name, "config.json", revision=revision))

@@ -120,7 +120,8 @@ class EndpointTranslator:
         self.decoding: Decoding = _check_decoding(decode)
         self.source = known_language(config.source) or config.source or None
         self.target = known_language(config.target) or config.target or None
-        self._prompt = prompt_of(config)
+        self.prompt = prompt_of(config)
+        """The prompt with the languages in it, and `{text}`."""
         self._capabilities: Capabilities | None = None
         self._store: AnswerStore | None = None
         self._client: EndpointClient | None = None
@@ -185,7 +186,7 @@ class EndpointTranslator:
             "endpoint",
             model=self.config.model,
             api=self.config.api,
-            settings=digest([asked, self._prompt])[:12],
+            settings=digest([asked, self.prompt])[:12],
             n=known.n,
             logprobs=known.logprobs,
             seed=known.seed,
@@ -276,15 +277,7 @@ class EndpointTranslator:
         store = self._answers()
         totals = store.totals()
         price = self.config.input_price * totals["input_tokens"] + self.config.output_price * totals["output_tokens"]
-        return EndpointUsage(
-            totals["requests"],
-            totals["retries"],
-            totals["answers"],
-            totals["input_tokens"],
-            totals["output_tokens"],
-            round(price / 1e6, 6),
-            store.failures,
-        )
+        return EndpointUsage(**totals, cost=round(price / 1e6, 6), failures=store.failures)
 
     def close(self) -> None:
         """Close connections and the file of answers; the next translation opens them again."""
@@ -306,11 +299,6 @@ class EndpointTranslator:
             _warn_of_open_key(self.config)
             self._client = EndpointClient(self.config, self._answers())
         return self._client
-
-    @property
-    def prompt(self) -> str:
-        """The prompt with the languages in it, and `{text}`."""
-        return self._prompt
 
     async def _probe(self) -> Capabilities:
         """Ask short questions to see what the server supports; what was found is kept with the answers."""

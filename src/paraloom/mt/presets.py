@@ -24,9 +24,11 @@ class Method:
         return self.decoding.nbest * self.translators
 
 
+_BASE = Beam(5, 1, 0.0)
+
 METHODS: dict[str, Callable[[int], Method]] = {
-    "base": lambda n: Method("base", _base()),
-    "base-big": lambda n: Method("base-big", _base(), texts=n),
+    "base": lambda n: Method("base", _BASE),
+    "base-big": lambda n: Method("base-big", _BASE, texts=n),
     "beam": lambda n: Method("beam", Beam(max(5, n), n, 0.0)),
     "sampling": lambda n: Method("sampling", Sampling(n)),
     "nucleus": lambda n: Method("nucleus", Nucleus(0.95, n)),
@@ -34,7 +36,7 @@ METHODS: dict[str, Callable[[int], Method]] = {
     "temperature": lambda n: Method("temperature", Sampling(n, 0.7)),
     "mbr": lambda n: Method("mbr", Mbr(samples=max(16, n), nbest=n)),
     "diverse": lambda n: Method("diverse", Diverse(samples=max(32, n), nbest=n)),
-    "syntax": lambda n: Method("syntax", _base(), translators=n),
+    "syntax": lambda n: Method("syntax", _BASE, translators=n),
 }
 """Name → the method for a number of outputs. topk, temperature, mbr and diverse are not in BBH22."""
 
@@ -69,7 +71,3 @@ def _of_fairseq(decoding: Decoding) -> Decoding:
     if isinstance(decoding, (Sampling, TopK, Nucleus)):
         return replace(decoding, samples=max(5, decoding.nbest))
     return decoding
-
-
-def _base() -> Beam:
-    return Beam(5, 1, 0.0)

@@ -20,19 +20,25 @@ Batch: TypeAlias = npt.NDArray[np.int64] | Sequence[npt.NDArray[np.int64]]
 """Numbers of pairs, int64; or several such arrays."""
 
 
-class TrainerLike(Protocol):
+class Counters(Protocol):
+    """How far a training is."""
+
+    step: int
+    epoch: int
+    position: int
+    tokens: int
+    evaluations_without_gain: int
+    seconds: float
+    best_loss: float
+
+
+class TrainerLike(Counters, Protocol):
     """The state of a training, whichever the network."""
 
     config: TranslatorConfig
     rates: str
     seed: int
-    step: int
-    epoch: int
-    position: int
-    tokens: int
     plan: list[npt.NDArray[np.int64]]
-    seconds: float
-    best_loss: float
 
     @property
     def parameter_count(self) -> int:

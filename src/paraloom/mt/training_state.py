@@ -4,28 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Protocol
 
 from safetensors import safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
 from paraloom.io.atomic import atomic_write
+from paraloom.mt.schedule import Counters
 
 _COUNTERS = ("step", "epoch", "position", "tokens", "evaluations_without_gain")
 _MEASURES = ("seconds", "best_loss")
-
-
-class Counters(Protocol):
-    """Counters of a trainer; see `paraloom.mt.schedule.TrainerLike`."""
-
-    step: int
-    epoch: int
-    position: int
-    tokens: int
-    evaluations_without_gain: int
-    seconds: float
-    best_loss: float
 
 
 def save_state(path: Path, tensors: Mapping[str, Tensor], identity: str, counters: Counters) -> None:

@@ -95,8 +95,7 @@ class Translator:
         self._long_texts = LongTexts(self._codec)
         self.costs = read_costs(self.folder, self.languages)
         """Costs on its development text (`paraloom.mt.costs`); None if the folder does not have them."""
-        remedy = self.stronger
-        self._monitor = CostMonitor(self.costs, remedy) if check_costs and self.costs is not None else None
+        self._monitor = CostMonitor(self.costs, self.stronger) if check_costs and self.costs is not None else None
 
     @classmethod
     def load(

@@ -29,6 +29,11 @@ class Step:
     source: Reference | None = None
     references: Mapping[str, Reference] = field(default_factory=dict)
 
+    def files(self) -> list[Path]:
+        """The files and folders outside of the run that the stage reads."""
+        references = (self.source, *self.references.values())
+        return [*self.stage.files(), *(reference for reference in references if isinstance(reference, Path))]
+
 
 OF_COMMAND = "verb"  # Name of the pipeline of a command that is not `run`
 
@@ -45,6 +50,10 @@ class Definition:
     steps: tuple[Step, ...]
     text: str = ""
     compressed: bool = True
+
+    def files(self) -> list[Path]:
+        """The files and folders outside of the run that its stages read."""
+        return [path for step in self.steps for path in step.files()]
 
     def until(self, name: str | None) -> tuple[Step, ...]:
         """The steps up to and including `name`, all for None."""

@@ -14,8 +14,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from paraloom.core.config import base_config, check_range
-from paraloom.core.errors import ConfigError, MissingExtraError
+from paraloom.core.errors import ConfigError
 from paraloom.core.lazy import load_object
+from paraloom.core.optional import imports_of_extra
 from paraloom.core.protocols import EncoderLike
 from paraloom.core.seeds import generator
 from paraloom.core.stage import Fit, Json, Ref, StageContext
@@ -128,10 +129,8 @@ class DistillTransformer(TransformerConfig, Fit):
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Train and save the encoder; the curve has the losses and, with `sts`, the development task."""
-        try:
+        with imports_of_extra("distill", "training a transformer"):
             from paraloom.embed.transformer_training import distill_transformer
-        except ImportError:
-            raise MissingExtraError.for_verb("training a transformer", "distill") from None
         config, teacher = base_config(TransformerConfig, self), context.inputs["teacher"]
         evaluator = _evaluator(self.development, context)
         return distill_transformer(_sentences(context), teacher, config, folder, evaluator, seed=context.seed)

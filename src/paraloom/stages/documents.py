@@ -20,13 +20,13 @@ from paraloom.alignment.pivot import apply_pivots, orient_pivot
 from paraloom.alignment.prepared_pairs import LexiconPair
 from paraloom.alignment.text_pairs import TextPair
 from paraloom.alignment.within_documents import align_within
-from paraloom.core.beads import MAX_BEAD_SIZE, join_sentences
+from paraloom.core.beads import MAX_BEAD_SIZE, pairs_of_beads
 from paraloom.core.config import check_range
 from paraloom.core.errors import ConfigError, DataError, nearest
 from paraloom.core.lazy import load_object
 from paraloom.core.progress import progress
 from paraloom.core.protocols import EncoderLike, TranslatorLike
-from paraloom.core.schema import DOCUMENTS, PAIRS, add_column
+from paraloom.core.schema import DOCUMENTS, add_column
 from paraloom.core.stage import Fit, Json, Map, Ref, Source, StageContext
 from paraloom.core.stage_cache import cached_per_stage
 from paraloom.embed.encoder import open_encoder
@@ -135,20 +135,10 @@ class AlignDocumentSentences(Source):
         for aligned in align_within(
             sides[0], sides[1], pairs, config, method=self.method, weights=weights, seed=context.seed
         ):
-            beads = [bead for bead in aligned.beads if bead.source and bead.target]
-            origin = f"{aligned.pair.source} {aligned.pair.target}"
-            if beads:
-                yield pa.record_batch(
-                    {
-                        "pair_id": [f"{origin} {bead.source[0]}" for bead in beads],
-                        "src": [join_sentences(aligned.texts.source, bead.source) for bead in beads],
-                        "tgt": [join_sentences(aligned.texts.target, bead.target) for bead in beads],
-                        "src_lang": [langs[0]] * len(beads),
-                        "tgt_lang": [langs[1]] * len(beads),
-                        "origin": [origin] * len(beads),
-                    },
-                    schema=PAIRS,
-                )
+            texts, origin = aligned.texts, f"{aligned.pair.source} {aligned.pair.target}"
+            batch = pairs_of_beads(aligned.beads, (texts.source, texts.target), langs, origin, separator=" ", first=0)
+            if batch.num_rows:
+                yield batch
 
 
 def score_aligner(

@@ -11,7 +11,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from paraloom.core.errors import ConfigError, DataError, MissingExtraError, ModelError
+from paraloom.core.errors import ConfigError, DataError, ModelError
+from paraloom.core.optional import imports_of_extra
 from paraloom.core.stage import Fit, Json, Ref, StageContext
 from paraloom.io import Corpus
 
@@ -81,11 +82,9 @@ class TrainJudge(Fit):
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Write the judge; the figures are of pairs that were set aside."""
-        try:
+        with imports_of_extra("distill", "training a judge"):
             from paraloom.pairs.judging.fitting import JudgedPairs, fit_judge
             from paraloom.pairs.judging.training import JudgeConfig
-        except ImportError:
-            raise MissingExtraError.for_verb("training a judge", "distill") from None
         table = pa.concat_tables([_labeled(path) for path in context.paths("pairs")])
         pairs = JudgedPairs(
             sources=table["src"].to_pylist(),

@@ -12,8 +12,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from paraloom.core.config import check_range
-from paraloom.core.errors import ConfigError, DataError, MissingExtraError, ModelError
+from paraloom.core.errors import ConfigError, DataError, ModelError
 from paraloom.core.lazy import load_object
+from paraloom.core.optional import imports_of_extra
 from paraloom.core.protocols import ParserLike
 from paraloom.core.schema import add_column
 from paraloom.core.stage import Fit, Json, Map, Ref, StageContext
@@ -100,10 +101,8 @@ class TrainParser(Fit):
         return {**figures, **parser.counts}
 
     def _train_spans(self, trees: Sequence[Tree], context: StageContext) -> SpanParser:
-        try:
+        with imports_of_extra("train", "training this parser"):
             from paraloom.syntax.span_training import SpanConfig, train_span_model
-        except ImportError:
-            raise MissingExtraError.for_verb("training this parser", "train") from None
         config = SpanConfig(epochs=self.epochs)
         vectors = GivenVectors.none()
         if self.encoder is not None:

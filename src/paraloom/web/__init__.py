@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from paraloom.web.explorer import open_browser as open_browser
     from paraloom.web.explorer import opened as opened
     from paraloom.web.files_page import write_files_report as write_files_report
+    from paraloom.web.library import Library as Library
     from paraloom.web.rating_page import write_rating_page as write_rating_page
     from paraloom.web.report import write_report as write_report
     from paraloom.web.server import ExploreServer as ExploreServer

@@ -87,7 +87,13 @@ class Box:
 
 
 class Demo:
-    """The models behind the boxes; each is loaded when it is first asked for."""
+    """The models behind the boxes; each is loaded when it is first asked for.
+
+    Args:
+        paraphraser: english, or a folder of `train paraphraser`.
+        encoder: Finds similar sentences, and measures meaning: a bundled name or a folder.
+        sentences: The sentences that are searched, one per line. Default: those of the bundled sample.
+    """
 
     def __init__(
         self, *, paraphraser: str = "english", encoder: str = "english", sentences: str | Path | None = None

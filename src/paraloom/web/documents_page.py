@@ -50,11 +50,7 @@ def write_aligned_documents(
         links: Links within the pairs, from `align sentences --documents`.
         media: Another folder with pictures, if they moved since `extract`.
         show: Number of pairs on the page: a sample of confident, medium and doubtful ones.
-        seed: Seed of the sample.
         everything: Write every pair, on further pages in a folder beside the page.
-
-    Raises:
-        ConfigError: A folder of pictures was not found.
     """
     for folder in media:
         if not Path(folder).is_dir():

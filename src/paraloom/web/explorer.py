@@ -24,38 +24,8 @@ from paraloom.web.templates import draw
 
 
 @contextmanager
-def opened(
-    source: str | Path,
-    second: str | Path | None = None,
-    *,
-    encoder: str | None = None,
-    sheet: Path | None = None,
-    src_column: str | None = None,
-    tgt_column: str | None = None,
-    scratch: Path | None = None,
-    port: int = 0,
-) -> Iterator[ExploreServer]:
-    """A server of the pages about a file, a corpus or a run; `serve_forever` answers requests.
-
-    Args:
-        source: Pairs or a run.
-        second: Other pairs, or another run, to compare with the first.
-        encoder: Shows the nearest rows of each row, by this encoder: a bundled name or a folder.
-        sheet: Sheet of pairs to judge, from `judge sample` or drawn on the page; default: beside the file.
-        src_column: Source column of a table: a name, or a number from 1.
-        tgt_column: Target column of a table: a name, or a number from 1.
-        scratch: Folder for temporary files, of texts and of two sets to compare; default: the system's.
-        port: Port of the page; 0 for any free one.
-    """
-    library = Library(
-        source,
-        second=second,
-        encoder=encoder,
-        sheet=sheet,
-        src_column=src_column,
-        tgt_column=tgt_column,
-        scratch=scratch,
-    )
+def opened(library: Library, port: int = 0) -> Iterator[ExploreServer]:
+    """A server of the pages about a library, which it closes; `serve_forever` answers requests."""
     try:
         if not library.is_run:
             library.get()
@@ -149,7 +119,7 @@ def explore(
     with ExitStack() as stack:
         sources = [None if one is None else _source(one, stack) for one in (pairs, second)]
         assert sources[0] is not None
-        server = stack.enter_context(opened(sources[0], sources[1], port=port, **options))
+        server = stack.enter_context(opened(Library(sources[0], second=sources[1], **options), port))
         if browser:
             open_browser(server, Path(stack.enter_context(tempfile.TemporaryDirectory())))
         return Explorer(server, stack.pop_all())

@@ -133,9 +133,8 @@ def ranges_of(dataset: Dataset, column: str) -> Sequence[tuple[float, float]]:
 
 
 def _batches(dataset: Dataset, by: str) -> Iterator[pa.RecordBatch]:
-    names = [name for name in dict.fromkeys(("pair_id", "rank", *dataset.sides, by, "trigram_overlap"))]
-    names = [name for name in names if name in dataset.schema.names]
-    yield from dataset.sample.select(names).to_batches()
+    wanted = dict.fromkeys(("pair_id", "rank", *dataset.sides, by, "trigram_overlap"))
+    yield from dataset.sample.select([name for name in wanted if name in dataset.schema.names]).to_batches()
 
 
 def _draw_form(judging: Judging, dataset: Dataset | None, state: ViewState) -> Markup:

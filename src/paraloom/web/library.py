@@ -35,18 +35,28 @@ class OpenCorpus:
 
 
 class Library:
-    """A set of pairs, or the stages of a run, to explore."""
+    """A set of pairs, or the stages of a run, to explore.
+
+    Args:
+        path: Pairs: a corpus folder, a file, PREFIX.{de,en}; or a run folder.
+        second: Other pairs, or another run, to compare with the first.
+        encoder: Shows the nearest rows of each row, by this encoder: a bundled name or a folder.
+        sheet: Sheet of pairs to judge, from `judge sample` or drawn on the page; default: beside the file.
+        src_column: Source column of a table: a name, or a number from 1.
+        tgt_column: Target column of a table: a name, or a number from 1.
+        scratch: Folder for temporary files, of texts and of two sets to compare; default: the system's.
+    """
 
     def __init__(
         self,
         path: str | Path,
+        second: str | Path | None = None,
         *,
+        encoder: str | None = None,
+        sheet: Path | None = None,
         src_column: str | None = None,
         tgt_column: str | None = None,
         scratch: Path | None = None,
-        second: str | Path | None = None,
-        encoder: str | None = None,
-        sheet: Path | None = None,
     ) -> None:
         self.path = Path(path)
         self.is_run = second is None and (self.path / REPORT).is_file()

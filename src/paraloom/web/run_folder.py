@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from paraloom.core.errors import DataError, ParaloomError
 from paraloom.core.remote_files import path_below
+from paraloom.core.schema import signature_of
 from paraloom.io import Corpus
 from paraloom.pipeline.estimate import read_estimate, settings_digest
 from paraloom.pipeline.registry import STAGES, load_stage
@@ -20,6 +21,7 @@ from paraloom.pipeline.store import read_report
 
 RUN = "run.json"
 _UNSET: tuple[object, ...] = (None, "", [])
+_RAW = ("rank", "logprob", "tokens")  # What decoders write beside a translation
 _HIGHEST = 1e15
 Number = TypeVar("Number", int, float)
 
@@ -93,14 +95,9 @@ def open_run(folder: str | Path) -> RunView:
 
 def score_columns(schema: pa.Schema) -> dict[str, str]:
     """The score columns of a corpus, which are numeric and signed, without raw decoder output: name → signature."""
-    raw = {"logprob", "tokens", "rank"}
-    signatures = {}
-    for column in schema:
-        numeric = pa.types.is_floating(column.type) or pa.types.is_integer(column.type)
-        signature = (column.metadata or {}).get(b"signature", b"").decode()
-        if numeric and signature and column.name not in raw:
-            signatures[column.name] = signature
-    return signatures
+    numbers = [field for field in schema if pa.types.is_floating(field.type) or pa.types.is_integer(field.type)]
+    signatures = {field.name: signature_of(field) for field in numbers if field.name not in _RAW}
+    return {name: signature for name, signature in signatures.items() if signature}
 
 
 def _predicted(root: Path, stages: Sequence[Mapping[str, Any]]) -> dict[str, float]:

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from paraloom.core.errors import ModelError, nearest
+from paraloom.core.lazy import load_object
 
 if TYPE_CHECKING:
     from paraloom.mt.families.base import EncoderDecoder
@@ -46,8 +46,7 @@ FOLDER_FILE = "translator.json"  # In a converted folder: its `family`, and what
 def get_family(name: str) -> EncoderDecoder:
     if name not in FAMILIES:
         raise ModelError(f"unknown family of translators '{name}'{nearest(name, list(FAMILIES))}")
-    module, _, attribute = FAMILIES[name].partition(":")
-    family: EncoderDecoder = getattr(import_module(module), attribute)
+    family: EncoderDecoder = load_object(FAMILIES[name])
     return family
 
 

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from paraloom.core.errors import ConfigError, MissingExtraError, ModelError
+from paraloom.core.errors import ConfigError, ModelError
+from paraloom.core.optional import imports_of_extra
 from paraloom.mt.families import FOLDER_FILE, folder_settings
 from paraloom.mt.languages import language_of, model_code
 
@@ -105,11 +106,9 @@ class EncoderDecoder:
         """Convert a checkpoint, with its tokenizer, and check the result: language tokens, and one translation."""
         self.check_precision(precision)
         self.check_files(checkpoint, [path.name for path in checkpoint.iterdir()])
-        try:
+        with imports_of_extra("train", "converting a Hugging Face checkpoint"):
             import torch  # noqa: F401
             from transformers import AutoConfig, AutoTokenizer
-        except ImportError:
-            raise MissingExtraError.for_verb("converting a Hugging Face checkpoint", "train") from None
         tokenizer = AutoTokenizer.from_pretrained(checkpoint, local_files_only=True)
         config = AutoConfig.from_pretrained(checkpoint, local_files_only=True)
         tokens = _vocabulary(tokenizer, config.vocab_size, self._added_tokens(tokenizer))
@@ -233,10 +232,8 @@ class TokenizerCodec:
     """Texts as tokens by a tokenizer.json, as its transformers tokenizer makes them."""
 
     def __init__(self, path: Path, before: Sequence[str], after: Sequence[str], prompt: str = "") -> None:
-        try:
+        with imports_of_extra("train", "a translator of this family"):
             from tokenizers import Tokenizer
-        except ImportError:
-            raise MissingExtraError.for_verb("a translator of this family", "train") from None
         if not path.is_file():
             raise ModelError(f"{path.name} not found", file=path.parent, remedy="Convert the model again.")
         try:

@@ -19,7 +19,8 @@ from types import ModuleType
 from typing import Any, Generic
 
 from paraloom.core.devices import DEVICE_VARIABLE
-from paraloom.core.errors import MissingExtraError, RunError
+from paraloom.core.errors import RunError
+from paraloom.core.optional import imports_of_extra
 from paraloom.core.progress import ProgressCallback, disable_progress
 from paraloom.core.resources import ONE_CPU, Resources, describe_machine
 from paraloom.pipeline.engines.base import Outcome, Result, Task, announce, attempt
@@ -209,10 +210,8 @@ class Cluster:
     """Ray at `address`, or started on this machine with `workers` processors; connected when first needed."""
 
     def __init__(self, workers: int | None = None, address: str | None = None) -> None:
-        try:
+        with imports_of_extra("cluster", "run --engine ray"):
             import ray
-        except ImportError as error:
-            raise MissingExtraError.for_verb("run --engine ray", "cluster") from error
         self.ray: ModuleType = ray
         self.workers = workers or (os.cpu_count() or 1)
         self.counted = workers is not None
