@@ -3,7 +3,7 @@
     PARALOOM_DATA=… python benchmarks/decontamination.py leaks
     PARALOOM_DATA=… python benchmarks/decontamination.py speed --rows 10000000
     PARALOOM_DATA=… PAIRS=build/paraphrase-pairs python benchmarks/decontamination.py models --record
-    PARALOOM_DATA=… python benchmarks/decontamination.py means
+    PARALOOM_DATA=… python benchmarks/decontamination.py means --teacher /path/to/all-MiniLM-L6-v2
 
 `leaks`: sentences of eight words or more of three tests (news of 2019, captions, questions), 2,000 of each with
 replacement, written as training text would have them: as they are, in capitals, within a longer line, with two letters
@@ -14,7 +14,9 @@ other lines. Beside it the obvious: equal strings, equal but for case and punctu
 against all tests, from file to file: processor seconds, memory, and which leaks are not among the rows that are kept.
 `models`: the text files that the pipelines of the bundled models read, before any cleaning, against each test; of the
 translators also those of examples/continued_pair.py.
-`means`: STS of the bundled encoders with and without the subsets of which more than a hundredth is near.
+`means`: STS of the bundled encoders with and without the subsets of which more than a fifth is near; and, where a
+subset has a hundred of them, of the pairs neither text of which is near the text of `english`: 95 % intervals of the
+difference, by a bootstrap over the pairs.
 """
 
 from __future__ import annotations
@@ -29,15 +31,21 @@ import sys
 import tempfile
 import time
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
-from paraloom.api import evaluate_similarity
 from paraloom.api.decontamination import decontaminate
 from paraloom.api.rejected import rejected_file
+from paraloom.core.array_types import Floats
+from paraloom.core.batches import batched
 from paraloom.core.stats import wilson_interval
+from paraloom.embed.encoder import open_encoder
+from paraloom.evaluate.resampling import percentile_interval, sample_counts
+from paraloom.evaluate.sts import overlap_of, similarities
+from paraloom.evaluate.sts_tasks import TASKS, YEARS, read_task
 from paraloom.io import read_lines
 from paraloom.pairs.filtering.held_out import HeldOut
 
@@ -70,6 +78,12 @@ MODELS = {
     "english-paraphraser": "bundled-paraphraser continued-paraphraser",
     "english-judge": "",
 }
+NEAR_SUBSETS = ("2015/answers-students", "2013/OnWN", "2014/OnWN", "2012/OnWN")
+"""Subsets of STS of which most is near the text of `english`, from most to least."""
+
+MIN_PAIRS = 100
+"""Pairs that are not near, from which on a subset is measured on them."""
+
 CONTINUED, ENGLISH_ROWS = "continued_pair", 100_000
 """examples/continued_pair.py, and the rows of each of its English files that it draws from."""
 
@@ -298,19 +312,48 @@ def measure_models(models: list[str], *, record: bool) -> dict[str, dict[str, fl
     return shares
 
 
-def measure_means() -> None:
-    """Means of Pearson × 100 over the years, with and without the subsets that are near the training text."""
-    result = evaluate_similarity(["english", "english-small", "multilingual"], DATA / "sts", resamples=0)
-    years = ("2012", "2013", "2014", "2015")
-    print(result.signature)
-    for system in result.systems:
-        rows = [row for row in system.rows if row.group in years and row.subset not in ("mean", "all")]
-        for title, left_out in (("all", ()), ("without OnWN and answers-students", ("OnWN", "answers-students"))):
-            means = [
-                np.mean([row.pearson for row in rows if row.group == year and row.subset not in left_out])
-                for year in years
-            ]
-            print("|", system.name, "|", title, "|", " | ".join(f"{one:.1f}" for one in (*means, np.mean(means))), "|")
+def measure_means(teacher: list[str]) -> None:
+    """Means of Pearson × 100 over the years: of all subsets, of some, and of pairs that are not near."""
+    of_all = {task: read_task(DATA / "sts", task) for task in TASKS if task.default and not task.optional}
+    tests = {task.name: pairs for task, pairs in of_all.items() if task.group in YEARS}
+    index = HeldOut([[*pairs.first, *pairs.second] for pairs in tests.values()])
+    fields = (field for line in training_text(MODELS["english"]) for field in line.split("\t"))
+    for batch in batched(fields, 10_000):
+        index.find(list(batch))
+    encoders = {name: open_encoder(name) for name in ("english", "english-small", "multilingual", *teacher)}
+    encoders["overlap"] = overlap_of(of_all.values())
+    whole: dict[str, dict[str, Floats]] = {system: {} for system in encoders}
+    far: dict[str, dict[str, Floats]] = {system: {} for system in encoders}
+    for name, pairs in tests.items():
+        away = (index.met(list(pairs.first)) == 0) & (index.met(list(pairs.second)) == 0)
+        drawn = np.vstack([np.ones(len(away)), sample_counts(len(away))])
+        print(f"{name}: {away.sum()} of {len(away)} pairs are not near", flush=True)
+        for system, encoder in encoders.items():
+            cosines = similarities(encoder, pairs.first, pairs.second)
+            whole[system][name] = weighted_pearson(drawn, pairs.scores, cosines)
+            if away.sum() >= MIN_PAIRS:
+                far[system][name] = weighted_pearson(drawn * away, pairs.scores, cosines)
+
+    def mean(figures: dict[str, Floats], names: Iterable[str]) -> Floats:
+        years = [[figures[name] for name in names if name[:4] == year] for year in YEARS]
+        result: Floats = np.mean([np.mean(of_year, axis=0) for of_year in years], axis=0)
+        return result
+
+    for system in encoders:
+        kept = list(far[system])
+        same, clean = mean(whole[system], kept), mean(far[system], kept)
+        means = [mean(whole[system], list(tests)), mean(whole[system], set(tests) - set(NEAR_SUBSETS)), same, clean]
+        low, high = percentile_interval((clean - same)[1:])
+        print("|", system, "|", " | ".join(f"{of[0]:.1f}" for of in means), end=" | ")
+        print(f"{clean[0] - same[0]:.2f} [{low:.2f}, {high:.2f}] |", flush=True)
+
+
+def weighted_pearson(weights: Floats, x: npt.ArrayLike, y: npt.ArrayLike) -> Floats:
+    """Pearson × 100 of pairs that count as often as each row of weights says."""
+    x, y = np.asarray(x, np.float64), np.asarray(y, np.float64)
+    of_x, of_y, xx, yy, xy = (weights @ np.stack([x, y, x * x, y * y, x * y], 1) / weights.sum(1, keepdims=True)).T
+    result: Floats = 100 * (xy - of_x * of_y) / np.sqrt((xx - of_x**2) * (yy - of_y**2))
+    return result
 
 
 def main() -> None:
@@ -320,6 +363,7 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--models", nargs="+", choices=list(MODELS), default=list(MODELS))
     parser.add_argument("--record", action="store_true", help="write contamination.json beside the bundled models")
+    parser.add_argument("--teacher", nargs="*", default=[], help="a folder of sentence-transformers, for means")
     options = parser.parse_args()
     if options.part == "leaks":
         measure_leaks()
@@ -328,7 +372,7 @@ def main() -> None:
     elif options.part == "models":
         measure_models(options.models, record=options.record)
     else:
-        measure_means()
+        measure_means(options.teacher)
 
 
 if __name__ == "__main__":

@@ -5,8 +5,9 @@
 Text: lines of the pipeline of `english`: some that are near no test, drawn at random, and all that are near one by
 `paraloom research decontaminate` (equal, 13 and 8 words in a row, near-duplicates). *Without*: the random lines.
 *With*: as many of them as there are near lines give way to those. *Same files*: they give way to as many other lines
-of the files that have near ones, which separates text of a test's source from text of the test. A small `english`
-learns the teacher's similarities from each; a seed draws what gives way, and trains. The teacher's vectors and the
+of the files that have near ones, which separates text of a test's source from text of the test. The stages of
+`english` train on each, in as many passes over the text as the bundled one; words start from their contexts in the
+random lines, and the encoder is not quantized. A seed draws what gives way, and trains. The teacher's vectors and the
 cosines of each training are kept in the output folder. Pearson x 100; 95 % intervals of differences, mean over the
 seeds, by a paired bootstrap over the pairs; in parentheses the lowest and the highest seed.
 """
@@ -19,38 +20,39 @@ import time
 import tomllib
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-from decontamination import DATA, ROOT
+from decontamination import DATA, NEAR_SUBSETS, ROOT
 from results_pages import FOLDER, put_result, write_pages
 
 from paraloom.api.decontamination import decontaminate
 from paraloom.core.batches import batched
+from paraloom.core.schema import SENTENCES
 from paraloom.core.seeds import generator
 from paraloom.core.stage import StageContext
 from paraloom.embed.average import normalize_vectors
 from paraloom.embed.distillation import START, DistillationConfig, distill_encoder
 from paraloom.embed.store import load_encoder
 from paraloom.embed.transformer import TransformerEncoder, convert_transformer
-from paraloom.embed.vocabulary import UNITS, VocabularyCounter
-from paraloom.embed.word_vectors import FILE, distill_word_vectors, write_vectors
+from paraloom.embed.word_vectors import FILE
 from paraloom.evaluate.resampling import SAMPLES, pearson, percentile_interval, resampled_pearson
 from paraloom.evaluate.sts import overlap_of, similarities
 from paraloom.evaluate.sts_tasks import TASKS, YEARS, STSPairs, read_task
+from paraloom.io.corpus import write_corpus
 from paraloom.pairs.filtering.held_out import HeldOut
-from paraloom.stages import ReadSentences
+from paraloom.stages import DistillWords, ReadSentences
 
 HEADING = "Trained without these lines"
 CONDITIONS = ("without", "with", "same files")
-NEAR_SUBSETS = ("2015/answers-students", "2013/OnWN", "2014/OnWN", "2012/OnWN")
-"""Subsets of which most is near the text of `english`, from most to least."""
-
-SHAPE = DistillationConfig(dimension=64, word_vocab_size=30_000, trigram_vocab_size=12_000, loss="softmax", steps=720)
-"""`english`, but for its width, its vocabulary and the number of batches: as many passes as the bundled training."""
+RECIPE = {
+    stage["name"]: stage
+    for stage in tomllib.loads((ROOT / "examples/bundled-encoder.toml").read_text(encoding="utf-8"))["stage"]
+}
 
 Floats = npt.NDArray[np.float32]
 
@@ -67,8 +69,7 @@ class Text(NamedTuple):
 
 def files() -> Iterator[tuple[str, list[str]]]:
     """The text files of the pipeline of `english`, with their lines as its stages read them."""
-    pipeline = tomllib.loads((ROOT / "examples/bundled-encoder.toml").read_text(encoding="utf-8"))
-    for stage in pipeline["stage"]:
+    for stage in RECIPE.values():
         for file in stage.get("text_files", []):
             path = Path(file.replace("${PARALOOM_DATA}", str(DATA)))
             reader = ReadSentences(text_files=(path,), field=stage.get("field", 0), limit=stage.get("limit", 0))
@@ -106,21 +107,30 @@ def draw_text(count: int, tests: dict[str, STSPairs]) -> Text:
     return Text([texts[k] for k in chosen], len(texts), *places)
 
 
+def settings(name: str) -> dict[str, Any]:
+    """The values of a stage of the recipe, without what it refers to."""
+    references = ("name", "use", "encoder", "corpora", "sentences", "vectors", "sts")
+    return {key: value for key, value in RECIPE[name].items() if key not in references}
+
+
 def taught(text: Text, teacher: str, folder: Path) -> Floats:
-    """The teacher's vectors of all lines, and word vectors to start with."""
-    converted, kept = folder / "teacher", folder / "vectors.npy"
-    if not (folder / FILE).exists():
+    """The teacher's vectors of all lines, and word vectors to start with, of their contexts in the random lines."""
+    converted, kept, corpus = folder / "teacher", folder / "vectors.npy", folder / "random"
+    if not kept.exists():
         convert_transformer(teacher, converted)
-        encoder = TransformerEncoder(converted)
         start = time.process_time()
-        np.save(kept, normalize_vectors(encoder.encode(text.lines)).astype(np.float16))
+        np.save(kept, normalize_vectors(TransformerEncoder(converted).encode(text.lines)).astype(np.float16))
         print(f"{len(text.lines) / (time.process_time() - start):,.0f} lines per processor second", flush=True)
-        counter, array = VocabularyCounter("word"), pa.array(text.lines, pa.large_string())
-        counter.count(array, UNITS["word"].split(array))
-        counts = Counter(dict(counter.counts())).most_common(SHAPE.word_vocab_size)
-        words, numbers = [word for word, _ in counts], [count for _, count in counts]
-        vectors = distill_word_vectors(words, numbers, encoder, SHAPE.dimension, sif_coefficient=3e-4, norm=1.0)
-        write_vectors(folder / FILE, words, vectors)
+    if not (folder / FILE).exists():
+        start = time.process_time()
+        random = pa.array([text.lines[k] for k in text.random], pa.string())
+        columns = {"doc_id": ["random"] * len(random), "sent_id": range(len(random)), "lang": ["en"] * len(random)}
+        batch = pa.record_batch({**columns, "text": random}, schema=SENTENCES)
+        shutil.rmtree(corpus, ignore_errors=True)
+        write_corpus(corpus, [batch], kind="SENTENCES")
+        stage = DistillWords(encoder=converted, corpora=(corpus,), **settings("words-in-context"))
+        print(stage.fit(folder, StageContext(seed=1, inputs={"encoder": converted, "corpora.0": corpus})))
+        print(f"words in context: {time.process_time() - start:.0f} processor seconds", flush=True)
     return np.load(kept)
 
 
@@ -135,7 +145,9 @@ def training_lines(text: Text, condition: str, seed: int) -> npt.NDArray[np.intp
 
 
 def train(text: Text, vectors: Floats, rows: npt.NDArray[np.intp], folder: Path, seed: int) -> None:
-    """A small `english`."""
+    """`english` before its quantization, with as many passes over these lines as the recipe has."""
+    shape = DistillationConfig(**settings("english-exact"))
+    shape = replace(shape, steps=round(shape.steps * len(rows) / text.total))
     width = vectors.shape[1]
     batches = (
         pa.record_batch(
@@ -146,7 +158,7 @@ def train(text: Text, vectors: Floats, rows: npt.NDArray[np.intp], folder: Path,
         )
         for part in batched(rows.tolist(), 10_000)
     )
-    distill_encoder(batches, SHAPE, folder, seed=seed, vectors=folder.parent / FILE, threads=1)
+    distill_encoder(batches, shape, folder, seed=seed, vectors=folder.parent / FILE, threads=1)
 
 
 def cosines_of(
@@ -187,11 +199,11 @@ def near_shares(text: Text, names: list[str], folder: Path) -> dict[str, float]:
 
 
 def table(tests: dict[str, STSPairs], cosines: dict[str, Floats], near: dict[str, float]) -> list[list[str]]:
-    """Rows: the near subsets, means of the others and of all, development pairs."""
+    """Rows: the near subsets, means of the years with and without them, development pairs."""
     names = list(tests)
     systems = ["overlap", "start", *CONDITIONS]
     seeds = len(cosines["start"])
-    overlap = overlap_of(tests.values())
+    overlap = overlap_of(read_task(DATA / "sts", task) for task in TASKS if task.default and not task.optional)
     of_pairs = np.concatenate([similarities(overlap, of.first, of.second) for of in tests.values()])
     cosines = {"overlap": np.tile(of_pairs, (seeds, 1)), **cosines}
     ends = np.cumsum([len(of.scores) for of in tests.values()])[:-1]
@@ -206,20 +218,23 @@ def table(tests: dict[str, STSPairs], cosines: dict[str, Floats], near: dict[str
         print(
             name, " ".join(f"{one:.1f}" for one in figures[..., column].mean(axis=1)), f"{near[name]:.1f}", flush=True
         )
-    years = [name for name in names if name[:4] in YEARS]
-    others = [name for name in years if name not in NEAR_SUBSETS]
+    years = [[name for name in names if name[:4] == year] for year in YEARS]
+    others = [[name for name in of_year if name not in NEAR_SUBSETS] for of_year in years]
     groups = {
-        **{f"STS {name.replace('/', ' ')}": [name] for name in NEAR_SUBSETS},
-        f"mean of the {len(NEAR_SUBSETS)}": list(NEAR_SUBSETS),
-        f"mean of the other {len(others)}": others,
-        f"mean of all {len(years)}": years,
-        **{name.replace("/", " "): [name] for name in names if name not in years},
+        **{f"STS {name.replace('/', ' ')}": [[name]] for name in NEAR_SUBSETS},
+        f"mean of the {len(NEAR_SUBSETS)}": [list(NEAR_SUBSETS)],
+        "mean of the years": years,
+        f"mean of the years without the {len(NEAR_SUBSETS)}": others,
+        **{name.replace("/", " "): [[name]] for name in names if name[:4] not in YEARS},
     }
+    shares = np.array([near[name] for name in names])
     rows = []
     for title, of_group in groups.items():
-        at = [names.index(name) for name in of_group]
-        value, sample = figures[..., at].mean(axis=2), samples[..., at].mean(axis=2)
-        cells = [title, f"{np.mean([near[name] for name in of_group]):.1f}", *(f"{one:.1f}" for one in value.mean(1))]
+        of_parts = [[names.index(name) for name in part] for part in of_group]
+        value, sample, share = (
+            np.mean([array[..., at].mean(axis=-1) for at in of_parts], axis=0) for array in (figures, samples, shares)
+        )
+        cells = [title, f"{share:.1f}", *(f"{one:.1f}" for one in value.mean(1))]
         for condition in CONDITIONS[1:]:
             k, base = systems.index(condition), systems.index("without")
             low, high = percentile_interval(sample[k] - sample[base])
@@ -258,7 +273,7 @@ def main() -> None:
     parser.add_argument("teacher", help="a folder of sentence-transformers")
     parser.add_argument("-o", "--output", type=Path, default=Path("build/twins"))
     parser.add_argument("--lines", type=int, default=70_000, help="random lines")
-    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--record", action="store_true", help="put the table into docs/explanations/results")
     options = parser.parse_args()
     options.output.mkdir(parents=True, exist_ok=True)

@@ -141,6 +141,23 @@ def test_duplicates_are_dropped_and_short_texts_are_not_confused(tmp_path: Path)
     assert count_reasons(result.folder) == {"near-duplicate of an earlier row": 2}
 
 
+@pytest.mark.parametrize("kind", ["file", "corpus"])
+def test_texts_near_a_test_set_are_left_out(tmp_path: Path, kind: str) -> None:
+    test = "The quick brown fox jumps over the lazy dog in the garden every morning."
+    near = test.replace("garden", "park")
+    (tmp_path / "mono.txt").write_text(f"{test.upper()}\n{near}\nA cat sleeps on the mat.\n")
+    if kind == "file":
+        (tmp_path / "test.tsv").write_text(f"4.5\t{test}\tSomething else is said here.\n")
+    else:
+        write_pairs(tmp_path / "test", ("4.5", test))
+    name = "test.tsv" if kind == "file" else "test"
+    result = run_toml(f'{SENTENCES}held_out = ["{name}"]\n', tmp_path)
+    assert [row["text"] for row in read_rows(result.stages[-1].folder)] == ["A cat sleeps on the mat."]
+    assert count_reasons(result.stages[-1].folder) == {
+        "in a held-out corpus": 1, "8 words in a row: near a held-out text": 1,
+    }  # fmt: skip
+
+
 def test_lower_cased_text_is_capitalized_on_request(tmp_path: Path) -> None:
     (tmp_path / "lower.txt").write_text("a dog sleeps.\n\nÄpfel\n(no letter first)\n", encoding="utf-8")
     batch = next(ReadSentences(text_files=[tmp_path / "lower.txt"], capitalize=True).batches(StageContext(seed=1)))

@@ -20,16 +20,16 @@ from paraloom.api.outputs import check_output
 from paraloom.api.rejected import rejected_file
 from paraloom.core.batches import batched
 from paraloom.core.digests import signature
-from paraloom.core.errors import ConfigError, DataError, ModelError
+from paraloom.core.errors import ConfigError, ModelError
 from paraloom.core.progress import progress
 from paraloom.core.reasons import HELD_OUT, LEVELS
 from paraloom.core.results import text_table
 from paraloom.evaluate.base import EvaluationResult
-from paraloom.io import open_write, read_lines
+from paraloom.io import open_write
 from paraloom.io.atomic import atomic_write
 from paraloom.io.compression import without_compression
-from paraloom.io.records import Record, has_records, read_records, read_schema, write_records
-from paraloom.pairs.filtering.held_out import NEAR, HeldOut
+from paraloom.io.records import Record, has_records, read_schema, write_records
+from paraloom.pairs.filtering.held_out import NEAR, HeldOut, is_text, rows_of, texts_in, texts_of_test
 
 RECORD = "contamination.json"
 """File in the folder of a model: how much of each test is near its training text."""
@@ -118,7 +118,7 @@ def decontaminate(
         raise ConfigError("the folder of the model does not exist", file=model, remedy="Train the model first.")
     if output is not None:
         _check_output(output, sources, tests)
-    texts = [_test_texts(path) for path in tests]
+    texts = [texts_of_test(path) for path in tests]
     index = HeldOut(texts, similarity=similarity)
     counts: Counter[int] = Counter()
     marked = _marked(sources, index, counts)
@@ -148,7 +148,7 @@ def _by_level(counts: Counter[int]) -> dict[str, int]:
 def near_training(model: str | Path | None, tests: Iterable[Iterable[str]]) -> str:
     """The part of a signature that says how much of some tests is near a model's training text: '0.7%', 'unknown'."""
     known = {} if model is None else _recorded(Path(model))
-    digests = [text_digest([text for text in of_test if _is_text(text)]) for of_test in tests]
+    digests = [text_digest([text for text in of_test if is_text(text)]) for of_test in tests]
     if not digests or not all(digest in known for digest in digests):
         return "unknown"
     counts = [known[digest] for digest in digests]
@@ -171,33 +171,6 @@ def _check_output(output: str | Path, sources: Sequence[str | Path], tests: Sequ
         )
 
 
-def _rows(path: str | Path) -> Iterator[Record]:
-    if not has_records(path):
-        return (Record(row, {"text": line}) for row, line in enumerate(read_lines(path), 1))
-    return read_records(path, header=False)
-
-
-def _is_text(value: object) -> bool:
-    """Labels, numbers and names say nothing; scripts without blanks have words of a letter."""
-    return isinstance(value, str) and (len(value.split()) > 2 or not (value.isascii() or len(value) < 6))
-
-
-def _texts_in(value: object) -> Iterator[str]:
-    """The texts of a row, also those inside lists and objects, such as the messages of a chat."""
-    if isinstance(value, (dict, list, tuple)):
-        for part in value.values() if isinstance(value, dict) else value:
-            yield from _texts_in(part)
-    elif _is_text(value):
-        yield str(value)
-
-
-def _test_texts(path: str | Path) -> list[str]:
-    texts = list(dict.fromkeys(text for row in _rows(path) for text in _texts_in(row.values)))
-    if not texts:
-        raise DataError("the test has no text of three words or more", file=path)
-    return texts
-
-
 def _marked(
     sources: Sequence[str | Path], index: HeldOut, counts: Counter[int]
 ) -> Iterator[tuple[str | Path, Record, int]]:
@@ -214,7 +187,7 @@ def _marked(
 
     with progress("comparing", unit="rows") as advance, ThreadPoolExecutor(threads) as pool:
         for path in sources:
-            for rows in batched(_rows(path), _ROWS):
+            for rows in batched(rows_of(path), _ROWS):
                 pending.append((path, rows, pool.submit(partial(_levels, rows, index))))
                 if len(pending) > 2 * threads:
                     yield from done()
@@ -226,7 +199,7 @@ def _levels(rows: Sequence[Record], index: HeldOut) -> npt.NDArray[np.int8]:
     """The surest level of the texts of each row."""
     places, texts = [], []
     for index_of_row, row in enumerate(rows):
-        for text in _texts_in(row.values):
+        for text in texts_in(row.values):
             places.append(index_of_row)
             texts.append(text)
     levels = np.full(len(rows), len(LEVELS), np.int8)
@@ -238,7 +211,7 @@ def _levels(rows: Sequence[Record], index: HeldOut) -> npt.NDArray[np.int8]:
 def _write(marked: Iterable[tuple[str | Path, Record, int]], source: str | Path, output: str | Path) -> None:
     plain = not has_records(source)
     schema = None if plain else read_schema(source)
-    columns = [] if plain else list(next(_rows(source), Record(0, {})).values)
+    columns = [] if plain else list(next(rows_of(source), Record(0, {})).values)
     with open_write(rejected_file(output)) as rejected:
 
         def kept() -> Iterator[dict[str, Any]]:

@@ -27,6 +27,7 @@ from paraloom.pairs.filtering.cleaning import CleaningRules, line_faults
 if TYPE_CHECKING:
     from paraloom.pairs.filtering.filters import Criteria
     from paraloom.pairs.filtering.held_out import HeldOut
+    from paraloom.text.buffers import Texts
     from paraloom.text.languages import LanguageIdentifier
 
 _files_of_bitext = late("paraloom.io.tables:files_of_bitext")
@@ -365,8 +366,9 @@ class Clean(CleaningRules, Map):
     To remove copies within the corpus, use :class:`FindDuplicates` with a similarity of 1.
 
     Args:
-        held_out: Corpora of test sets. A line is rejected if one of its sides is equal to a text of theirs, on either
-            side, shares 8 words in a row with it, or is a near-duplicate; case and punctuation do not count.
+        held_out: Test sets: corpora, or files that `decontaminate` reads. A line is rejected if one of its sides is
+            equal to a text of theirs, on either side, shares 8 words in a row with it, or is a near-duplicate; case and
+            punctuation do not count.
         languages: All languages that may occur, two or more. A side is rejected if its text is more probably in
             another of them than in the one it is labeled with, or if none can be identified; a side without a label
             is kept. Default: languages are not identified.
@@ -457,11 +459,14 @@ def _identifier(languages: tuple[str, ...]) -> LanguageIdentifier:
 
 @cached_per_stage()
 def held_out(folders: tuple[Path, ...]) -> HeldOut:
-    """All texts of corpora of pairs or of sentences, loaded once per worker."""
-    from paraloom.pairs.filtering.held_out import HeldOut
+    """All texts of test sets, corpora of pairs or of sentences or files, loaded once per worker."""
+    from paraloom.pairs.filtering.held_out import HeldOut, texts_of_test
 
-    def texts() -> Iterator[pa.Array]:
+    def texts() -> Iterator[Texts]:
         for folder in folders:
+            if folder.is_file():
+                yield texts_of_test(folder)
+                continue
             corpus = Corpus.open(folder)
             columns = [name for name in LANGUAGE_OF if name in corpus.schema.names]
             if not columns:

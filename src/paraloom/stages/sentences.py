@@ -15,12 +15,14 @@ import pyarrow as pa
 from paraloom.core.config import check_range
 from paraloom.core.errors import ConfigError, nearest
 from paraloom.core.protocols import EncoderLike
+from paraloom.core.reasons import HELD_OUT
 from paraloom.core.schema import LANGUAGE_OF, SENTENCES, add_column, with_reasons
 from paraloom.core.stage import Fit, Json, Map, Ref, Source, StageContext
 from paraloom.core.stage_cache import cached_per_stage
 from paraloom.io import Corpus
 from paraloom.io.bitext import UNKNOWN
 from paraloom.io.texts import read_texts
+from paraloom.stages.bitext import held_out
 
 _CHUNK_ROWS = 5000
 
@@ -56,6 +58,7 @@ class ReadSentences(Source):
         limit: Maximum number of texts to read, from the beginning; 0 for all.
         distinct: Reject a text that was read before.
         capitalize: Upper-case the first letter of each text, for text that was lower-cased.
+        held_out: Test sets, as in :class:`Clean`. A text that is equal or near to one of theirs is rejected.
         bad_rows: 'stop' at a line that cannot be read (not UTF-8, not JSON), or 'reject' it with the reason.
 
     Raises:
@@ -84,6 +87,7 @@ class ReadSentences(Source):
     limit: int = 0
     distinct: bool = True
     capitalize: bool = False
+    held_out: tuple[Ref, ...] = ()
     bad_rows: Literal["stop", "reject"] = "stop"
 
     def validate(self) -> None:
@@ -104,6 +108,9 @@ class ReadSentences(Source):
             if self.capitalize:
                 stripped = [text[:1].upper() + text[1:] for text in stripped]
             faults = [fault or self._foreign(lang) for fault, lang in zip(faults, langs, strict=True)]
+            if self.held_out:
+                levels = held_out(context.paths("held_out")).find(stripped).tolist()
+                faults = [fault or HELD_OUT[level] or None for fault, level in zip(faults, levels, strict=True)]
             # A text that is rejected for another reason does not make an equal one a duplicate.
             new = seen.add(["" if fault else text for text, fault in zip(stripped, faults, strict=True)]).tolist()
             reasons = [

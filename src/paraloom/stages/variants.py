@@ -151,7 +151,7 @@ class VariantsToBitext(TrainingPairs, Map):
     """Turns VARIANTS into pairs to train a translator on: the variant as source, its original as target.
 
     Args:
-        held_out: Corpora of test sets. A pair is rejected if its variant is equal or near to one of their texts, as in
+        held_out: Test sets. A pair is rejected if its variant is equal or near to one of their texts, as in
             :class:`Clean`: another translation of a test sentence can be translated back to that sentence.
 
     For the other fields see :class:`~paraloom.pairs.variants.TrainingPairs`.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -11,8 +12,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paraloom.core.array_types import Bools, Ids, Ints
+from paraloom.core.errors import DataError
 from paraloom.core.lazy import late
 from paraloom.core.sorted_ids import find_ids
+from paraloom.io.compression import read_lines
+from paraloom.io.records import Record, has_records, read_records
 from paraloom.text import token_kernels as kernels
 from paraloom.text.buffers import Texts, string_array, text_buffers
 from paraloom.text.ngrams import ngrams
@@ -161,6 +165,35 @@ def _hashes(plain: pa.Array) -> Ids:
     data, offsets = text_buffers(plain)
     hashes: Ids = kernels.hash_spans(data, offsets[:-1], offsets[1:])
     return np.where(np.diff(offsets) > 0, np.where(hashes == _EMPTY, 1, hashes), _EMPTY).astype(np.uint64)
+
+
+def rows_of(path: str | Path) -> Iterator[Record]:
+    """The rows of a file of any format; a line of plain text is one."""
+    if not has_records(path):
+        return (Record(row, {"text": line}) for row, line in enumerate(read_lines(path), 1))
+    return read_records(path, header=False)
+
+
+def is_text(value: object) -> bool:
+    """Labels, numbers and names say nothing; scripts without blanks have words of a letter."""
+    return isinstance(value, str) and (len(value.split()) > 2 or not (value.isascii() or len(value) < 6))
+
+
+def texts_in(value: object) -> Iterator[str]:
+    """The texts of a row, also those inside lists and objects, such as the messages of a chat."""
+    if isinstance(value, (dict, list, tuple)):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from texts_in(part)
+    elif is_text(value):
+        yield str(value)
+
+
+def texts_of_test(path: str | Path) -> list[str]:
+    """The distinct texts of a test set, of three words or more."""
+    texts = list(dict.fromkeys(text for row in rows_of(path) for text in texts_in(row.values)))
+    if not texts:
+        raise DataError("the test has no text of three words or more", file=path)
+    return texts
 
 
 def is_held_out(text: str, share: float) -> bool:
