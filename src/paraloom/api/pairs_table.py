@@ -295,9 +295,11 @@ def split_scores(scores: Any) -> tuple[list[str], list[Any], list[tuple[str, Pai
 def _as_scores(scores: Any) -> list[Any]:
     if isinstance(scores, str) or hasattr(scores, "compute") or _is_function(scores):
         return [scores]
-    if not isinstance(scores, Iterable):
-        raise TypeError(f"'scores' must be names of scores, scorers or functions, got {type(scores).__name__}")
-    return list(scores)
+    given = list(scores) if isinstance(scores, Iterable) and not isinstance(scores, (bytes, Mapping)) else [scores]
+    for one in given:
+        if not isinstance(one, str) and not hasattr(one, "compute") and not _is_function(one):
+            raise TypeError(f"'scores' must be names of scores, scorers or functions, got {type(one).__name__}")
+    return given
 
 
 def _column_name(function: Callable[..., object], number: int) -> str:
