@@ -97,7 +97,7 @@ class PairsTable(ABC):
             >>> as_pairs([("A cat sleeps.", "The cat is asleep.")]).head(1)[0]["tgt"]
             'The cat is asleep.'
         """
-        if n < 0:
+        if index(n) < 0:
             raise ValueError(f"'n' must be 0 or more, not {n}")
         return list(islice((row for batch in self.batches() for row in batch.to_pylist()), n))
 
@@ -119,7 +119,7 @@ class PairsTable(ABC):
             >>> len(as_pairs([("a", "b"), ("c", "d"), ("e", "f")]).sample(2))
             2
         """
-        if n < 0:
+        if index(n) < 0:
             raise ValueError(f"'n' must be 0 or more, not {n}")
         count = len(self)
         chosen = sorted(random.Random(seed).sample(range(count), min(n, count)))
