@@ -51,11 +51,11 @@ def check_output(output: str | Path, inputs: Iterable[str | Path] = ()) -> None:
                 file=target,
                 remedy=f"Choose another path, or change the permissions of {folder}.",
             ) from None
-        needed = sum(path.stat().st_size for path in read if path.is_file()) // 2
+        needed = sum(path.stat().st_size for path in read if path.is_file()) // 2 + _SPARE_BYTES
         free = shutil.disk_usage(folder).free
-        if free < needed + _SPARE_BYTES:
+        if free < needed:
             raise RunError(
-                f"the disk has {free / 1e6:,.0f} MB of free space, and the inputs have {2 * needed / 1e6:,.0f} MB",
+                f"the disk has {free / 1e6:,.1f} MB of free space, and {needed / 1e6:,.1f} MB or more are needed",
                 file=target,
                 remedy="Free space there, or write to another disk.",
             )
