@@ -149,7 +149,7 @@ def test_a_disk_without_space_is_noticed_before_any_work(mine: Path, monkeypatch
     usage = os.statvfs(mine.parent)
     monkeypatch.setattr("shutil.disk_usage", lambda _: type("Usage", (), {"free": 10})())
     assert usage
-    with pytest.raises(RunError, match="free space"):
+    with pytest.raises(RunError, match=r"of free space, and [\d.,]+ MB or more are needed"):
         check_output(mine.with_name("x.tsv"), [mine])
 
 
