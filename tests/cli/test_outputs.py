@@ -157,6 +157,8 @@ def test_devices_and_standard_output_are_written_directly(paraloom: Command) -> 
     for _ in range(2):
         assert paraloom(*SCORE, "-o", "/dev/null")[0] == 0
         assert paraloom(*SCORE, "-o", "-")[1].count("\n") == 3
+    page = paraloom("report", "mine.tsv", "-o", "-")[1]
+    assert page.startswith("<!doctype html>") and page.endswith("</html>\n")
 
 
 def test_every_command_with_an_output_can_be_forced(paraloom: Command) -> None:

@@ -13,7 +13,6 @@ import pyarrow as pa
 
 from paraloom.api.model_references import absolute_path, model_folder, named_encoder
 from paraloom.api.outputs import check_output
-from paraloom.api.run import as_list
 from paraloom.api.pairs_table import (
     PairFunction,
     PairsTable,
@@ -22,6 +21,7 @@ from paraloom.api.pairs_table import (
     columns_of_functions,
     split_scores,
 )
+from paraloom.api.run import as_list
 from paraloom.api.travelling_warnings import repeat_warnings, warnings_of, warnings_of_result, write_with_warnings
 from paraloom.api.yields import warn_of_yield
 from paraloom.core.errors import ConfigError, MissingExtraError, ParaloomError

@@ -158,7 +158,7 @@ def _reader(path: str) -> Callable[[ReadOptions], Iterator[PairRow]]:
 
 
 def is_stream(path: str | Path) -> bool:
-    """True if a path is standard input or output, a device or a pipe; /dev/stdin may be a file, but without a suffix."""
+    """True if a path is standard input or output, a device or a pipe; /dev/stdin may be a file without a suffix."""
     return str(path) == PIPE or is_device(path) or Path(path).parent == Path("/dev")
 
 
