@@ -89,12 +89,14 @@ def test_a_polars_frame() -> None:
 def test_a_dataset_of_hugging_face_with_its_selection() -> None:
     datasets = pytest.importorskip("datasets", reason="datasets not installed")
     dataset = datasets.Dataset.from_dict({"src": GERMAN, "tgt": ENGLISH}).select([1])
-    assert sides(as_pairs(dataset)) == TUPLES[1:]
+    assert sides(as_pairs(dataset)) == sides(as_pairs(dataset.to_iterable_dataset())) == TUPLES[1:]
+    with pytest.raises(TypeError, match=r"got a DatasetDict; name one of its splits, such as data\['test'\]"):
+        as_pairs(datasets.DatasetDict(test=dataset))
 
 
 def test_an_object_like_a_dataset_of_hugging_face() -> None:
     class Dataset:
-        column_names = ("src", "tgt")
+        num_rows = 2
 
         def with_format(self, kind: str) -> Dataset:
             assert kind == "arrow"
@@ -132,6 +134,7 @@ WRONG: list[tuple[Any, type[Exception], str]] = [
     ([("a", 1)], TypeError, "expected text as 'tgt', got 1 in row 1"),
     ([("a", b"b")], TypeError, "expected text as 'tgt', got b'b' in row 1"),
     (7, TypeError, "expected pairs .*got int"),
+    (FRAME["src"], TypeError, r"expected pairs \(source, target\), got .* as number 1"),
     (b"a\tb", TypeError, "got bytes"),
     ({"src": "a", "tgt": "b"}, TypeError, "expected a list for the column 'src', got 'a'"),
     ({"src": ["a", "b"], "tgt": ["b"]}, DataError, "the columns differ in length: src 2, tgt 1"),
@@ -472,10 +475,33 @@ def test_back_translations_say_row_by_row_how_far_they_are_out_of_depth() -> Non
     assert costs.ranks([0.0, costs.median, 99.0, np.nan]) == pytest.approx([0, 0.5, 1, np.nan], nan_ok=True)
 
 
-@pytest.mark.parametrize("scores", [None, 3])
+@pytest.mark.parametrize("scores", [None, 3, b"overlap", {"overlap": 1}, [b"overlap"], [["overlap"]]])
 def test_scores_that_are_none_are_a_type_error(scores: object) -> None:
     with pytest.raises(TypeError, match="'scores' must be names of scores, scorers or functions"):
         score([("a", "b")], scores)
+
+
+def test_options_of_numpy() -> None:
+    pairs = as_pairs([("a", "b"), ("a", "b")]).score(np.array(["overlap"]))
+    assert len(pairs.filter("src < tgt", distinct=np.bool_(True))) == 1
+    assert len(pairs.filter("src < tgt", distinct=np.bool_(False))) == 2
+
+
+def test_one_column_is_a_list_of_one() -> None:
+    assert len(as_pairs([("a b c d", "b"), ("a b c d", "c")]).drop_duplicates(columns="src")) == 1
+
+
+@pytest.mark.parametrize("path", [None, 3, b"pairs.tsv"])
+def test_pairs_are_written_to_a_path_only(path: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(TypeError, match=f"expected a path, got {type(path).__name__}"):
+        as_pairs(TUPLES).write(path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_bytes_are_no_translator() -> None:
+    with pytest.raises(TypeError, match="expected a translator, its name or folder, or a function, got bytes"):
+        as_pairs(TUPLES).backtranslate(b"de-en")  # type: ignore[arg-type]
 
 
 def test_columns_by_numbers_of_numpy(tmp_path: Path) -> None:

@@ -64,6 +64,9 @@ def test_a_table_that_is_encoded_whole_is_pointed_out(words_encoder, paraloom, t
     (tmp_path / "pairs.tsv").write_text("a dog\tthe dog\nthe cat\ta cat\n")
     status, _, err = paraloom("encode", words_encoder, "pairs.tsv", "-o", "v.npy")
     assert status == 0 and "2 of 2 lines of pairs.tsv have tabs" in " ".join(err.split()) and "cut -f 1" in err
+    (tmp_path / "table.tsv").write_text("a dog\tthe dog\nthe cat\ta cat\n")
+    err = paraloom("search", words_encoder, "table.tsv", "pairs.tsv")[2]
+    assert "2 of 2 lines of table.tsv have tabs" in " ".join(err.split())
     (tmp_path / "text.txt").write_text("a dog\nthe\tcat\n")
     assert "have tabs" not in paraloom("encode", words_encoder, "text.txt", "-o", "w.npy")[2]
 

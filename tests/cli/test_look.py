@@ -266,6 +266,18 @@ def test_a_score_that_is_not_defined_is_left_empty(paraloom: Command, tmp_path: 
     ]
 
 
+def test_a_text_commands_no_terminal(paraloom: Command, tmp_path: Path) -> None:
+    (tmp_path / "pairs.tsv").write_text("a\x1b[2Jb\t\x9bc\u200d\n")
+    out = paraloom("head", "pairs.tsv")[1]
+    assert "a\ufffd[2Jb" in out and "\ufffdc\u200d" in out
+
+
+def test_a_list_in_json_lines_is_an_error_of_its_row(paraloom: Command, tmp_path: Path) -> None:
+    (tmp_path / "list.jsonl").write_text('[{"src": "a", "tgt": "b"}]\n')
+    status, _, err = paraloom("score", "list.jsonl", "--with", "overlap", "-o", "scored.tsv")
+    assert (status, "list.jsonl, row 1: expected a JSON object, got list" in err) == (1, True)
+
+
 def test_head_of_long_numbers_and_of_columns_with_one_name(paraloom: Command, tmp_path: Path) -> None:
     numbers = [1234567890123456, 123456789012345678, -999999999999999999]
     (tmp_path / "ids.csv").write_text("text,id,id\n" + "".join(f"x,{number},0.5\n" for number in numbers))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -147,7 +149,7 @@ def test_a_disk_without_space_is_noticed_before_any_work(mine: Path, monkeypatch
     usage = os.statvfs(mine.parent)
     monkeypatch.setattr("shutil.disk_usage", lambda _: type("Usage", (), {"free": 10})())
     assert usage
-    with pytest.raises(RunError, match="free space"):
+    with pytest.raises(RunError, match=r"of free space, and [\d.,]+ MB or more are needed"):
         check_output(mine.with_name("x.tsv"), [mine])
 
 
@@ -155,6 +157,8 @@ def test_devices_and_standard_output_are_written_directly(paraloom: Command) -> 
     for _ in range(2):
         assert paraloom(*SCORE, "-o", "/dev/null")[0] == 0
         assert paraloom(*SCORE, "-o", "-")[1].count("\n") == 3
+    page = paraloom("report", "mine.tsv", "-o", "-")[1]
+    assert page.startswith("<!doctype html>") and page.endswith("</html>\n")
 
 
 def test_every_command_with_an_output_can_be_forced(paraloom: Command) -> None:
@@ -233,3 +237,20 @@ def test_languages_follow_from_the_translator(paraloom: Command, mine: Path, tmp
     assert (row["src_lang"], row["tgt_lang"], row["pivot_lang"]) == ("en", "en", "de")
     rows = api.backtranslate([("Guten Morgen", "Good morning")], "de-en").to_list()
     assert (rows[0]["src_lang"], rows[0]["pivot_lang"]) == ("en", "de")
+
+
+@pytest.mark.slow
+def test_standard_output_by_its_name_and_pipes(tmp_path: Path, mine: Path) -> None:
+    command = [sys.executable, "-m", "paraloom", *map(str, SCORE), "-o"]
+    named = subprocess.run([*command, "/dev/stdout"], cwd=tmp_path, capture_output=True, text=True)
+    assert (named.returncode, named.stdout) == (0, subprocess.check_output([*command, "-"], cwd=tmp_path, text=True))
+    (tmp_path / "log.txt").write_text("before\n")
+    with (tmp_path / "log.txt").open("a") as log:
+        assert subprocess.run([*command, "/dev/stdout"], cwd=tmp_path, stdout=log).returncode == 0
+    assert (tmp_path / "log.txt").read_text() == f"before\n{named.stdout}"
+    os.mkfifo(tmp_path / "pipe")  # as a shell's >(…), which names a pipe by a symbolic link
+    (tmp_path / "link").symlink_to("pipe")
+    with subprocess.Popen(["cat", "pipe"], cwd=tmp_path, stdout=subprocess.PIPE, text=True) as reader:
+        assert subprocess.run([*command, "link"], cwd=tmp_path, timeout=60).returncode == 0
+        assert reader.communicate(timeout=60)[0] == named.stdout
+    assert (tmp_path / "pipe").is_fifo()

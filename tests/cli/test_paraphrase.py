@@ -50,6 +50,7 @@ def test_none_may_be_good_enough(paraloom: Command) -> None:
     assert "0 of 1 text has a paraphrase, 0 in all; none is good enough for 1" in err
     assert "candidates that were dropped: " in err
     assert json.loads(paraloom(*texts, "--json")[1]) == {"source": "Two dogs are running.", "text": None}
+    assert "the first of them" not in paraloom(*texts, "-o", "none.tsv")[2]
 
 
 LISTS = ["apple, pear, plum, cherry, banana", "apple pear plum cherry banana grape", "milk"]

@@ -456,6 +456,7 @@ def _header(stream: IO[bytes], rows: int, width: int) -> None:
 
 def _warn_of_columns(chunks: Iterable[list[str]], source: str) -> Iterator[list[str]]:
     """The chunks; after the last, a warning if most of the lines have tabs, as those of a table do."""
+    source = Path(source).name
     tabbed = count = 0
     for lines in chunks:
         tabbed += sum("\t" in line for line in lines)

@@ -20,7 +20,7 @@ from paraloom.core.results import json_values
 from paraloom.core.schema import DECIDING, PAIRS
 from paraloom.io import Corpus, read_lines
 from paraloom.io.arrays import map_array
-from paraloom.io.bitext import read_pairs
+from paraloom.io.bitext import is_stream, read_pairs
 from paraloom.io.compression import without_compression
 from paraloom.io.formats.names import is_dataset, sides
 from paraloom.io.quoting import BadRow
@@ -36,6 +36,9 @@ _Item = TypeVar("_Item")
 
 _WIDTH = 200
 """Characters of a text that are shown."""
+
+_CONTROLS = {code: "�" for code in range(160) if not (chr(code).isprintable() or chr(code).isspace())}
+"""Control characters, with which a text could command a terminal."""
 
 
 @dataclass(frozen=True)
@@ -207,7 +210,7 @@ def _table(name: str, lines: Sequence[Sequence[str]], rows: int, count: int | No
 def preview_output(path: str | Path, rows: int = 3) -> Preview | None:
     """As `preview`, of what a command just wrote; None where there is nothing to show."""
     try:
-        return preview(path, rows)
+        return None if is_stream(path) else preview(path, rows)  # a pipe that was written would be waited for
     except ParaloomError:
         return None
 
@@ -244,5 +247,5 @@ def _number(value: float) -> str:
 
 
 def _shortened(text: str) -> str:
-    text = " ".join(text.split())
+    text = " ".join(text.translate(_CONTROLS).split())
     return text if len(text) <= _WIDTH else f"{text[: _WIDTH - 1]}…"

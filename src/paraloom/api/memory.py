@@ -95,9 +95,13 @@ def _table(data: object) -> pa.Table:
         return data
     if isinstance(data, pa.RecordBatch):
         return pa.Table.from_batches([data])
-    if hasattr(data, "with_format") and hasattr(data, "column_names"):
+    if hasattr(data, "with_format") and hasattr(data, "num_rows"):
+        if isinstance(data, Mapping):
+            split = next(iter(data), "train")
+            raise TypeError(f"expected pairs, got a DatasetDict; name one of its splits, such as data[{split!r}]")
         return _table(data.with_format("arrow")[:])  # a Dataset of Hugging Face, with its selection and order
-    if hasattr(data, "__arrow_c_stream__"):
+    # A Series of pairs (it has `to_frame`) is read as a list of them.
+    if hasattr(data, "__arrow_c_stream__") and not hasattr(data, "to_frame"):
         try:
             table = pa.table(data)
         except ValueError as error:  # of Arrow or of pandas

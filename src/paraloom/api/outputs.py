@@ -14,8 +14,7 @@ from pathlib import Path
 from paraloom.core.digests import digest, folder_digest, path_digest
 from paraloom.core.errors import ConfigError, RunError
 from paraloom.io.atomic import atomic_write
-from paraloom.io.bitext import is_device
-from paraloom.io.compression import PIPE
+from paraloom.io.bitext import is_stream
 from paraloom.io.corpus import DESCRIPTION
 from paraloom.io.formats.names import INFO, STATE, is_dataset, sides
 
@@ -35,7 +34,7 @@ def files_named(name: str | Path) -> list[Path]:
 
 def check_output(output: str | Path, inputs: Iterable[str | Path] = ()) -> None:
     """Check, before any work, that an output can be written and would not replace one of its inputs."""
-    if str(output) == PIPE or is_device(output):
+    if is_stream(output):
         return
     read = [path for name in inputs for path in files_named(name)]
     for target in files_named(output):
@@ -52,11 +51,11 @@ def check_output(output: str | Path, inputs: Iterable[str | Path] = ()) -> None:
                 file=target,
                 remedy=f"Choose another path, or change the permissions of {folder}.",
             ) from None
-        needed = sum(path.stat().st_size for path in read if path.is_file()) // 2
+        needed = sum(path.stat().st_size for path in read if path.is_file()) // 2 + _SPARE_BYTES
         free = shutil.disk_usage(folder).free
-        if free < needed + _SPARE_BYTES:
+        if free < needed:
             raise RunError(
-                f"the disk has {free / 1e6:,.0f} MB of free space, and the inputs have {2 * needed / 1e6:,.0f} MB",
+                f"the disk has {free / 1e6:,.1f} MB of free space, and {needed / 1e6:,.1f} MB or more are needed",
                 file=target,
                 remedy="Free space there, or write to another disk.",
             )

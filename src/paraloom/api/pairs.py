@@ -21,6 +21,7 @@ from paraloom.api.pairs_table import (
     columns_of_functions,
     split_scores,
 )
+from paraloom.api.run import as_list
 from paraloom.api.travelling_warnings import repeat_warnings, warnings_of, warnings_of_result, write_with_warnings
 from paraloom.api.yields import warn_of_yield
 from paraloom.core.errors import ConfigError, MissingExtraError, ParaloomError
@@ -172,7 +173,7 @@ class Pairs(PairsTable):
             judge_label=settings.get("label", ""),
             comet=metrics.get("comet"),
             metricx=metrics.get("metricx"),
-            languages=tuple(languages),
+            languages=tuple(as_list(languages)),
         )
         scored = self._with(*loading, self._connected(stage))
         if not in_process:
@@ -342,7 +343,7 @@ class Pairs(PairsTable):
             name=self._unique("find-duplicates"),
             pairs=self.source,
             similarity=similarity,
-            columns=tuple(columns),
+            columns=tuple(as_list(columns)),
             encoder=model_folder(encoder),
         )
         return self._with(find, self._connected(DropDuplicates(duplicates=find)))
@@ -391,6 +392,8 @@ class Pairs(PairsTable):
         """
         from paraloom.api.run import run_stages
 
+        if not isinstance(path, (str, Path)):
+            raise TypeError(f"expected a path, got {type(path).__name__}")
         if not self._stages:
             check_output(path, [str(self._source)])
             write_with_warnings(self.corpus(), str(path), warnings_of(Path(str(self._source))))

@@ -97,7 +97,7 @@ class PairsTable(ABC):
             >>> as_pairs([("A cat sleeps.", "The cat is asleep.")]).head(1)[0]["tgt"]
             'The cat is asleep.'
         """
-        if n < 0:
+        if index(n) < 0:
             raise ValueError(f"'n' must be 0 or more, not {n}")
         return list(islice((row for batch in self.batches() for row in batch.to_pylist()), n))
 
@@ -119,7 +119,7 @@ class PairsTable(ABC):
             >>> len(as_pairs([("a", "b"), ("c", "d"), ("e", "f")]).sample(2))
             2
         """
-        if n < 0:
+        if index(n) < 0:
             raise ValueError(f"'n' must be 0 or more, not {n}")
         count = len(self)
         chosen = sorted(random.Random(seed).sample(range(count), min(n, count)))
@@ -295,9 +295,11 @@ def split_scores(scores: Any) -> tuple[list[str], list[Any], list[tuple[str, Pai
 def _as_scores(scores: Any) -> list[Any]:
     if isinstance(scores, str) or hasattr(scores, "compute") or _is_function(scores):
         return [scores]
-    if not isinstance(scores, Iterable):
-        raise TypeError(f"'scores' must be names of scores, scorers or functions, got {type(scores).__name__}")
-    return list(scores)
+    given = list(scores) if isinstance(scores, Iterable) and not isinstance(scores, (bytes, Mapping)) else [scores]
+    for one in given:
+        if not isinstance(one, str) and not hasattr(one, "compute") and not _is_function(one):
+            raise TypeError(f"'scores' must be names of scores, scorers or functions, got {type(one).__name__}")
+    return given
 
 
 def _column_name(function: Callable[..., object], number: int) -> str:

@@ -136,7 +136,7 @@ def run_stages(
     passes = in_one_pass(stages) if engine == "local" and on_error == "stop" else stages
     definition = replace(_defined(OF_COMMAND, passes, seed), compressed=passes is stages)
     with tempfile.TemporaryDirectory() as scratch:
-        work = Path(scratch) / "run" if output == "-" else Path(output.rstrip("/") + WORK)
+        work = Path(scratch) / "run" if is_stream(output) else Path(output.rstrip("/") + WORK)
         check_output(output, definition.files())
         if deliver is None:
             _check_kind(definition.steps[-1].stage, output)
@@ -148,13 +148,13 @@ def run_stages(
         except ParaloomError as error:
             hide_work(error, work)
             if _begun(work):
-                if output != "-":
+                if not is_stream(output):
                     _say_what_is_kept(error, work)
             elif not resumed and not isinstance(error, RunError):  # which may mean that another process runs there
                 shutil.rmtree(work, ignore_errors=True)
             raise
         except KeyboardInterrupt as interruption:
-            if output == "-" or not work.exists():
+            if is_stream(output) or not work.exists():
                 raise
             what = (str(interruption) or "interrupted; the same command again resumes").rstrip(".")
             what = re.sub(r"(?<=stage )\d+-", "", what)

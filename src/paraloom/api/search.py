@@ -150,7 +150,7 @@ def _encoded_corpus(
     if rejected is None and without_compression(corpus).suffix != ".tsv":
         check_lines(Path(corpus))
     with tempfile.TemporaryDirectory() as folder:
-        lines = Path(folder) / "lines.txt"
+        lines = Path(folder) / without_compression(corpus).name  # which warnings have
         count = 0
         with lines.open("w", encoding="utf-8", newline="\n") as stream:
             for line in read_lines(corpus) if rejected is None else rejected.read(str(corpus)):

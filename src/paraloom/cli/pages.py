@@ -26,7 +26,7 @@ def _report(sources: list[str | Path], *, output: str | Path = "report.html", as
         page = reports.write_report(sources[0], output)
     else:
         page = reports.write_files_report(sources, output)
-    typer.echo(as_written(page) if as_json else str(page))
+    typer.echo(as_written(page) if as_json else str(page), err=str(page) == "-")
 
 
 def _show_page(page: reports.DocumentsReport, values: Mapping[str, Any]) -> None:

@@ -56,8 +56,9 @@ def _show_paraphrases(result: api.ParaphrasedFiles, values: Mapping[str, Any]) -
         typer.echo(f"endpoint: {api.EndpointUsage(**usage).format()}", err=True)
     typer.echo(result.format(), err=True)
     if output != "-" and result.records is None:
-        typer.echo(f"\n{output}, {time_taken()}; the first of them:\n", err=True)
-        for line in _first(output):
+        first = [*_first(output)]
+        typer.echo(f"\n{output}, {time_taken()}{'; the first of them:' if first else ''}", err=True)
+        for line in ["", *first] if first else []:
             typer.echo(line, err=True)
 
 

@@ -6,10 +6,9 @@ import dataclasses
 import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from numbers import Number
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Any, ClassVar, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 from paraloom.core.errors import ConfigError, nearest
 from paraloom.core.remote_files import fetched, is_url
@@ -139,8 +138,8 @@ def _coerce_items(value: Sequence[object], annotation: object, base: Path) -> ob
 
 
 def _coerce_single(value: object, annotation: object, base: Path) -> object:
-    if isinstance(value, Number) and hasattr(value, "item"):  # one of numpy
-        value = value.item()
+    if getattr(value, "shape", None) == ():  # one of numpy
+        value = cast(Any, value).item()
     if annotation is Path and isinstance(value, (str, Path)) and str(value):
         return fetched(value) if is_url(value) else base / Path(value).expanduser()
     if annotation is float and type(value) is int:

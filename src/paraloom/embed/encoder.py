@@ -361,7 +361,7 @@ def _check_name(name: str) -> None:
     path = Path(name)
     if name.startswith((".", "/", "~")) or (len(path.parts) > 1 and path.parent.is_dir()):
         raise ModelError(
-            "encoder folder not found", file=name, remedy="Check the path, or name a bundled encoder: english."
+            "encoder folder not found", file=name, remedy="Check the path, or name one of `paraloom models`."
         )
     close = get_close_matches(name, BUNDLED, n=1)
     if close:

@@ -36,12 +36,12 @@ def atomic_write_all(paths: list[Path]) -> Iterator[list[Path]]:
         _check_local(path)
     with unwritable_as_error(paths[0]):
         # Symbolic links are followed: the file that they point to is replaced, not the link.
-        targets = [path.resolve() if path.is_symlink() else path for path in paths]
-        # A device or a named pipe (/dev/null) is written directly: a rename would replace it by a file.
+        # A device or a pipe (/dev/null, /dev/stdout) is written directly: a rename would replace it by a file.
+        targets = [path.resolve() if path.is_symlink() and not is_device(path) else path for path in paths]
         moves = {
             target: target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
             for target in targets
-            if not target.exists() or target.is_file() or target.is_dir()
+            if not is_device(target)
         }
     created: list[Path] = []
     try:
@@ -111,6 +111,12 @@ def _check_local(path: Path) -> None:
             file=redacted(as_url(path)),
             remedy="Name a file or folder on this machine, and copy it then.",
         )
+
+
+def is_device(path: str | Path) -> bool:
+    """True if a path is a device or a pipe, such as /dev/null, which is written directly."""
+    path = Path(path)
+    return path.exists() and not path.is_file() and not path.is_dir()
 
 
 def is_temporary(path: Path) -> bool:

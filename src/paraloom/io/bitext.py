@@ -17,6 +17,7 @@ from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.lazy import late, load_object
 from paraloom.core.remote_files import fetched, is_url
 from paraloom.core.schema import PAIRS, SCHEMAS, require
+from paraloom.io.atomic import is_device
 from paraloom.io.compression import PIPE, SUFFIXES, without_compression, zstandard
 from paraloom.io.corpus import Corpus, write_corpus
 from paraloom.io.formats.base import (
@@ -114,7 +115,7 @@ def write_table(rows: Rows, target: str | Path) -> int:
     """Write rows to a file atomically."""
     schema, batches = _with_schema(rows)
     path = str(target)
-    suffix = ".tsv" if path == PIPE or is_device(path) else without_compression(path).suffix
+    suffix = ".tsv" if is_stream(path) else without_compression(path).suffix
     if sides(path) is not None or suffix == ".tmx":
         require(schema, pa.schema([PAIRS.field("src"), PAIRS.field("tgt")]))
         return _written("tmx" if suffix == ".tmx" else "moses", batches, path)
@@ -145,14 +146,8 @@ def _reader(path: str) -> Callable[[ReadOptions], Iterator[PairRow]]:
     raise _unknown_format(path, suffix)
 
 
-def is_device(path: str | Path) -> bool:
-    """True if a path is a device or a pipe, such as /dev/null, which is written directly."""
-    path = Path(path)
-    return path.exists() and not path.is_file() and not path.is_dir()
-
-
 def is_stream(path: str | Path) -> bool:
-    """True if a path is standard input, a device or a pipe; /dev/stdin may be a file, but without a suffix."""
+    """True if a path is standard input or output, a device or a pipe; /dev/stdin may be a file without a suffix."""
     return str(path) == PIPE or is_device(path) or Path(path).parent == Path("/dev")
 
 
@@ -161,7 +156,7 @@ def check_target(target: str | Path) -> None:
     path = str(target)
     if path.endswith(".zst"):
         _ = zstandard.ZstdCompressor
-    if path == PIPE or is_device(path) or sides(path) is not None:
+    if is_stream(path) or sides(path) is not None:
         return
     suffix = without_compression(path).suffix
     if suffix == "" and Path(path).is_file():

@@ -98,8 +98,8 @@ def columns_of_file(path: Path) -> list[str]:
         return names
     try:
         first = decode(next(read_raw_lines(path), b""), path, 1)
-        return first.split("\t") if kind == ".tsv" else list(json.loads(first))
-    except (ValueError, TypeError, RecursionError, ParaloomError):
+        return first.split("\t") if kind == ".tsv" else list(json.loads(first).keys())
+    except (ValueError, AttributeError, RecursionError, ParaloomError):  # not JSON, or not an object
         return []
 
 

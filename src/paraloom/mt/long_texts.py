@@ -10,21 +10,9 @@ from paraloom.core.errors import DataError
 from paraloom.core.protocols import Variant
 from paraloom.mt.families.base import Codec
 from paraloom.mt.splitting import Long, join_variants, split_text
+from paraloom.text.sequences import list_of_strings as as_texts
 
-
-def as_texts(sentences: object) -> list[str]:
-    """A sequence or column of texts as a list."""
-    expected = "'sentences' must be a text or a sequence of texts"
-    for method in ("to_pylist", "tolist", "to_list"):  # Arrow, NumPy and pandas, polars
-        if hasattr(sentences, method):
-            sentences = getattr(sentences, method)()
-            break
-    if not isinstance(sentences, Sequence) or isinstance(sentences, (str, bytes, bytearray)):
-        raise TypeError(f"{expected}, got {type(sentences).__name__}")
-    for row, text in enumerate(sentences):
-        if not isinstance(text, str):
-            raise TypeError(f"{expected}, got {type(text).__name__} at index {row}")
-    return list(sentences)
+__all__ = ["LongTexts", "as_texts"]
 
 
 _MAX_AROUND = 64  # Subwords of language tokens and prompts around a text

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping, Set
 
 import pyarrow as pa
 
+from paraloom.core.errors import DataError
+
 
 def list_of_strings(sentences: object) -> list[str]:
     """The strings of a list, tuple, array or column."""
@@ -20,4 +22,8 @@ def list_of_strings(sentences: object) -> list[str]:
     for position, item in enumerate(strings):
         if not isinstance(item, str):
             raise TypeError(f"expected a list of sentences, got {type(item).__name__} at position {position}")
+        try:
+            item.encode()
+        except UnicodeEncodeError as error:
+            raise DataError(f"the sentence at position {position} is not valid Unicode: {error.reason}") from None
     return strings

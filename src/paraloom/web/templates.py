@@ -15,7 +15,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from jinja2.ext import Extension
 from markupsafe import Markup
 
-from paraloom.io.atomic import atomic_write
+from paraloom.io.compression import open_write
 from paraloom.web import formatting
 
 POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
@@ -92,6 +92,6 @@ def write_page(path: Path, template: str, *, styles: Sequence[str] = (), script:
         policy += f"; script-src 'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
     css = "".join(map(static, ("style.css", *styles)))
     page = render(template, policy=policy, styles=Markup(css), script=Markup(text), **values)
-    with atomic_write(path) as temporary:
-        temporary.write_text(page, encoding="utf-8")
+    with open_write(path) as stream:
+        stream.write(page.encode())
     return path

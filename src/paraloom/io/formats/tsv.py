@@ -114,7 +114,8 @@ def _columns(options: ReadOptions, fields: list[str], header: bool) -> tuple[int
         raise ConfigError(
             f"cannot tell which two of {len(fields)} columns to read; the first row is {shown}",
             file=options.path,
-            remedy="Set --src-column and --tgt-column to numbers, or to names of the header.",
+            remedy="Set --src-column and --tgt-column to numbers, or to names of the header; a command without them "
+            "needs a file of these two columns (cut -f).",
         )
     defaults: tuple[ColumnName, ColumnName] = ("src", "tgt") if header else (1, 2)
     given = (options.src_column, options.tgt_column)
