@@ -90,6 +90,7 @@ _CONTRACTIONS = (
     (r"\b(it|he|she|that|there|who|what)'s been\b", r"\1 has been"),
     (r"\b(it|he|she|that|what|who|there|here|where|how|when)'s\b", r"\1 is"),
 )
+_CONTRACTED = re.compile("'|cannot|whats")
 _LONGEST_REPEAT, _SHORTEST_STEM, _SHORTEST_LISTED, _LONGEST_LABEL = 3, 3, 4, 4
 _FILLING = _AUXILIARIES | {"a", "an", "the", "not"}
 """Words that come, go and move with others."""
@@ -99,7 +100,7 @@ _FILLING = _AUXILIARIES | {"a", "an", "the", "not"}
 def english_words(text: str) -> tuple[str, ...]:
     """Words and marks in lower case, contractions written in full: "It's" is "it is", whatever it may stand for."""
     plain = text.lower().translate({ord("’"): "'", ord("“"): '"', ord("”"): '"'})
-    for pattern, full in _CONTRACTIONS:
+    for pattern, full in _CONTRACTIONS if _CONTRACTED.search(plain) else ():
         plain = re.sub(pattern, full, plain)
     return tuple(_TOKEN.findall(plain))
 
