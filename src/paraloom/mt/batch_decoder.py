@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import ctranslate2
 
 GPU_TOKENS = 16_384  # Subwords of all hypotheses that a GPU decodes at a time; fewer after it ran out of memory
+LARGE_BEAM, LARGE_BEAM_TOKENS = 16, 32  # Subwords of sources at a time for beams that large, on a CPU
 MIN_BATCH_TOKENS = 64  # Below this, halving a batch does not help
 
 
@@ -53,6 +54,8 @@ class BatchDecoder:
         # fewer sentences are faster, because a batch scores every word that any of them allows.
         limit = 192 if decoding.shortlist else 640
         size = max(64, min(limit, 1536 // hypotheses)) if self.device == "cpu" else max(64, GPU_TOKENS // hypotheses)
+        if self.device == "cpu" and isinstance(decoding, Beam) and hypotheses >= LARGE_BEAM and not decoding.shortlist:
+            size = LARGE_BEAM_TOKENS  # a seventh faster than 76 at a beam of 20; the translations are the same
         return {
             **options,
             "max_batch_size": size,
