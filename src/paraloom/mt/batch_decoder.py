@@ -55,7 +55,7 @@ class BatchDecoder:
         limit = 192 if decoding.shortlist else 640
         size = max(64, min(limit, 1536 // hypotheses)) if self.device == "cpu" else max(64, GPU_TOKENS // hypotheses)
         if self.device == "cpu" and isinstance(decoding, Beam) and hypotheses >= LARGE_BEAM and not decoding.shortlist:
-            size = LARGE_BEAM_TOKENS  # a seventh faster than 76 at a beam of 20; the translations are the same
+            size = LARGE_BEAM_TOKENS  # a tenth faster than 76, the same translations
         return {
             **options,
             "max_batch_size": size,
