@@ -167,13 +167,11 @@ def english_fault(source: str, candidate: str, known: Collection[str] = ()) -> s
     """
     if _names(source) - set(english_words(candidate)) or _names(candidate) - set(english_words(source)):
         return MARKS
-    if lost_label(source, candidate):
+    if lost_label(source, candidate) or _joined(source) - _joined(candidate):
         return MARKS
     if _ODD_WORDS.search(candidate) or (source[:1].isupper() and candidate[:1].islower()):
         return FORMS
     if _ODD_MARK.search(candidate) and not _ODD_MARK.search(source):
-        return MARKS
-    if {*_JOINED.findall(source.lower())} - {*_JOINED.findall(candidate.lower())}:
         return MARKS
     if known and any(
         len(word) >= _SHORTEST_LISTED and word.isalpha() and word not in known
@@ -187,6 +185,11 @@ def english_fault(source: str, candidate: str, known: Collection[str] = ()) -> s
 def lost_label(source: str, candidate: str) -> bool:
     """True if a text changes a quoted name of up to four words."""
     return any(label not in candidate for label in _LABEL.findall(source) if len(label.split()) <= _LONGEST_LABEL)
+
+
+def _joined(text: str) -> set[str]:
+    """Words with a mark inside, in lower case."""
+    return {*_JOINED.findall(text.lower())}
 
 
 def _names(text: str) -> set[str]:
@@ -209,9 +212,7 @@ def _fault_of_words(source: Sequence[str], candidate: Sequence[str]) -> str:
             return MARKS
         if any(word in _QUESTIONS or word == "its" or word.endswith("'s") for word in some):
             return FORMS
-    if any(words & lost.keys() and words & new.keys() for words in _CHOICES):
-        return FORMS
-    if any(old in lost and word in new for old, word in _ONE_WAY):
+    if _is_other_word(lost.keys(), new.keys()):
         return FORMS
     helped = bool(_AUXILIARIES.intersection(lost) ^ _AUXILIARIES.intersection(new))
     gone, come = ({_AUXILIARY_FORMS.get(word, word) for word in words if word.isalpha()} for words in (lost, new))
@@ -220,6 +221,12 @@ def _fault_of_words(source: Sequence[str], candidate: Sequence[str]) -> str:
     if any(_inflected(word, other, helped) for word in gone for other in come):
         return FORMS
     return MARKS if source[:1] == ('"',) != candidate[:1] else ""
+
+
+def _is_other_word(lost: Set[str], new: Set[str]) -> bool:
+    """True if a word of `_CHOICES` or `_ONE_WAY` was replaced."""
+    chosen = any(words & lost and words & new for words in _CHOICES)
+    return chosen or any(word in lost and other in new for word, other in _ONE_WAY)
 
 
 def _other_function(lost: Set[str], new: Set[str], short: Set[str]) -> bool:

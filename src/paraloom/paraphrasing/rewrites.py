@@ -125,6 +125,11 @@ def _rewritten(text: str, rules: Sequence[Rule]) -> Iterator[Rewrite]:
                 yield Rewrite(_begun(conjunction.format(first, second), text) + end, name)
                 continue
             yield Rewrite(f"{_begun(second.removeprefix('then '), text)}{comma} {first}{end}", name)
+    yield from _active(text)
+
+
+def _active(text: str) -> Iterator[Rewrite]:
+    """The active voice of a passive."""
     if (match := PASSIVE.fullmatch(text)) and not text.isupper():
         whom, done, doer = match.groups()
         whom = OBJECTS.get(whom.lower(), whom[:1].lower() + whom[1:])
