@@ -54,11 +54,11 @@ END = re.compile(r"[.?!][\"'”]? [\"'“]?[A-Z]")
 """In a tree: a form of "be", adverbs, a participle. In a text: an end of a sentence that another follows."""
 
 
-def keep(rows: int, seed: int, free: bool, output: Path) -> None:
+def keep(rows: int, seed: int, free: bool, candidates: int, output: Path) -> None:
     """Write the best output of each sentence for each preset and kind of change, and of how many there is one."""
     places = [(kind, text) for kind in KINDS for text in sentences(kind, rows, seed, free)]
     texts = [text for _, text in places]
-    groups = as_paraphraser("english").paraphrase(texts, n=CandidateSelection.candidates)
+    groups = as_paraphraser("english").paraphrase(texts, n=candidates)
     judge = open_selector(judge=None, language="en").judge
     assert judge is not None
     remembered, yields = Remembered(judge), dict[str, Any]()
@@ -184,6 +184,7 @@ def main() -> None:
     keeping.add_argument("--rows", type=int, default=50, help="sentences of each kind of text (default: %(default)s)")
     keeping.add_argument("--seed", type=int, default=5301)
     keeping.add_argument("--free", action="store_true", help="other sentences, to choose by")
+    keeping.add_argument("--candidates", type=int, default=CandidateSelection.candidates, help="(default: %(default)s)")
     commands.choices["draw"].add_argument(
         "--number", type=int, default=20, help="of each kind, twice of any (default: %(default)s)"
     )
@@ -194,7 +195,7 @@ def main() -> None:
     counting.add_argument("--page", type=Path)
     options = parser.parse_args()
     if options.command == "keep":
-        keep(options.rows, options.seed, options.free, options.output)
+        keep(options.rows, options.seed, options.free, options.candidates, options.output)
     elif options.command == "draw":
         draw(options.output, options.number, options.before)
     else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -44,6 +45,8 @@ from paraloom.paraphrasing.rewrites import bundled_rules, read_rules, rewrites
         ("Although he is rich, he is not happy.", "He is rich, but he is not happy."),
         # another construction
         ("The roof was damaged by the storm.", "The storm damaged the roof."),
+        ("He was bitten by a dog.", "A dog bit him."),
+        ("Tom was followed by two men.", "Two men followed Tom."),
         ("It is difficult to talk to him.", "Talking to him is difficult."),
         ("He was too tired to study.", "He was so tired that he couldn't study."),
         ("Tom sent a message to Mary.", "Tom sent Mary a message."),
@@ -174,6 +177,14 @@ def test_names_that_begin_a_text_and_capitals_stay(text: str) -> None:
 
 def test_a_text_of_marks_takes_no_time() -> None:
     assert rewrites("who directed " + "!" * 100_000) == []
+
+
+@pytest.mark.parametrize("part", [",", ", ", "a, ", "He said that "])
+def test_the_longest_text_takes_little_time(part: str) -> None:
+    rewrites("is open")
+    start = time.process_time()
+    rewrites("is open " + (part * 992)[:992])
+    assert time.process_time() - start < 0.15
 
 
 def test_every_rule_is_a_change_of_words() -> None:

@@ -39,6 +39,7 @@ _CHOICES = tuple(
             "can could",
             "will would",
             "could may",
+            "could might",
             "any some",
             "anything something",
             "anyone someone",
@@ -49,13 +50,21 @@ _CHOICES = tuple(
         *("i you he she we they", "me him her us them", "my your his her our their", "too very", "like love"),
         *("come go get", "came went got", "coming going getting", "closed closing shut", "home house", "job work"),
         *("bathroom toilet", "cash money", "cat kitten", "city town", "clock watch", "college university"),
+        *("boy child", "boys children", "girl child", "girls children", "good well"),
         *("desk table", "gun weapon", "hot warm", "breakfast lunch dinner", "morning afternoon evening night"),
     )
 )
 """Words of which one does not stand for another: for some they do, but seldom in the sentences that were read."""
-_ODD_WORDS = re.compile(r"\b(?:how|too|so|as|very) a lot\b|\ban? (?:\w+ )?begin\b", re.IGNORECASE)
+_ONE_WAY = (("it", "this"), ("help", "assist"), ("hard", "difficult"), ("sleep", "bed"))
+"""Words of which the first is not replaced by the second: "It is late", "This is late"."""
+_ODD_WORDS = re.compile(
+    r"\b(?:how|too|so|as|very) a lot\b|\ban? (?:\w+ )?begin\b|\b(?:the|my|your|his|her|its|our|their|from) begin\b",
+    re.IGNORECASE,
+)
 _ODD_MARK = re.compile(r",(?:\W{0,9}$|\.)")
 """A comma at the end, or before a full stop."""
+_JOINED = re.compile(r"\w+(?:[.:/]\w+)+")
+"""What has a mark inside, such as a version."""
 _AUXILIARY_FORMS = {
     **dict.fromkeys(("am", "is", "are", "was", "were", "been", "being"), "be"),
     **dict.fromkeys(("has", "had", "having"), "have"),
@@ -90,16 +99,17 @@ _CONTRACTIONS = (
     (r"\b(it|he|she|that|there|who|what)'s been\b", r"\1 has been"),
     (r"\b(it|he|she|that|what|who|there|here|where|how|when)'s\b", r"\1 is"),
 )
+_CONTRACTED = re.compile("'|cannot|whats")
 _LONGEST_REPEAT, _SHORTEST_STEM, _SHORTEST_LISTED, _LONGEST_LABEL = 3, 3, 4, 4
 _FILLING = _AUXILIARIES | {"a", "an", "the", "not"}
 """Words that come, go and move with others."""
 
 
-@lru_cache(maxsize=32)  # a text is compared with several candidates in turn
+@lru_cache(maxsize=4096)  # a text is compared with several candidates in turn, and each of these several times
 def english_words(text: str) -> tuple[str, ...]:
     """Words and marks in lower case, contractions written in full: "It's" is "it is", whatever it may stand for."""
     plain = text.lower().translate({ord("’"): "'", ord("“"): '"', ord("”"): '"'})
-    for pattern, full in _CONTRACTIONS:
+    for pattern, full in _CONTRACTIONS if _CONTRACTED.search(plain) else ():
         plain = re.sub(pattern, full, plain)
     return tuple(_TOKEN.findall(plain))
 
@@ -149,15 +159,15 @@ def english_fault(source: str, candidate: str, known: Collection[str] = ()) -> s
     These are a repetition that the source lacks; other names, numbers, quotation marks or brackets; another form of a
     word ("the alum crystal", "a dog play"), but where an auxiliary comes or goes; another preposition, conjunction,
     article, pronoun or question word; another kind of person ("a man", "a boy"); "some" for "any" and other words that
-    seldom say the same ("a city", "a town"); "is" for "has", and for "does" alone or in its place ("Which are you
-    like?"); "can" and other modals that come or go; a particle that is lost ("set up", "set"); a lost capital at the
-    beginning; a comma at the end; a changed quoted name; "how a lot"; "an plane"; a possessive that comes or goes
-    ("Australia is biggest producer"); odd contractions; and a new word, of four letters or more, that is not a known
-    one, if words are given ("beautifulr").
+    seldom say the same ("a city", "a town"); "this" for "it"; "is" for "has", and for "does" alone or in its place
+    ("Which are you like?"); "can" and other modals that come or go; a particle that is lost ("set up", "set"); a lost
+    capital at the beginning; a comma at the end; a changed version, address or quoted name; "how a lot"; "an plane"; a
+    possessive that comes or goes ("Australia is biggest producer"); odd contractions; and a new word, of four letters
+    or more, that is not a known one, if words are given ("beautifulr").
     """
     if _names(source) - set(english_words(candidate)) or _names(candidate) - set(english_words(source)):
         return MARKS
-    if lost_label(source, candidate):
+    if lost_label(source, candidate) or _joined(source) - _joined(candidate):
         return MARKS
     if _ODD_WORDS.search(candidate) or (source[:1].isupper() and candidate[:1].islower()):
         return FORMS
@@ -175,6 +185,11 @@ def english_fault(source: str, candidate: str, known: Collection[str] = ()) -> s
 def lost_label(source: str, candidate: str) -> bool:
     """True if a text changes a quoted name of up to four words."""
     return any(label not in candidate for label in _LABEL.findall(source) if len(label.split()) <= _LONGEST_LABEL)
+
+
+def _joined(text: str) -> set[str]:
+    """Words with a mark inside, in lower case."""
+    return {*_JOINED.findall(text.lower())}
 
 
 def _names(text: str) -> set[str]:
@@ -197,7 +212,7 @@ def _fault_of_words(source: Sequence[str], candidate: Sequence[str]) -> str:
             return MARKS
         if any(word in _QUESTIONS or word == "its" or word.endswith("'s") for word in some):
             return FORMS
-    if any(words & lost.keys() and words & new.keys() for words in _CHOICES):
+    if _is_other_word(lost.keys(), new.keys()):
         return FORMS
     helped = bool(_AUXILIARIES.intersection(lost) ^ _AUXILIARIES.intersection(new))
     gone, come = ({_AUXILIARY_FORMS.get(word, word) for word in words if word.isalpha()} for words in (lost, new))
@@ -206,6 +221,12 @@ def _fault_of_words(source: Sequence[str], candidate: Sequence[str]) -> str:
     if any(_inflected(word, other, helped) for word in gone for other in come):
         return FORMS
     return MARKS if source[:1] == ('"',) != candidate[:1] else ""
+
+
+def _is_other_word(lost: Set[str], new: Set[str]) -> bool:
+    """True if a word of `_CHOICES` or `_ONE_WAY` was replaced."""
+    chosen = any(words & lost and words & new for words in _CHOICES)
+    return chosen or any(word in lost and other in new for word, other in _ONE_WAY)
 
 
 def _other_function(lost: Set[str], new: Set[str], short: Set[str]) -> bool:

@@ -148,6 +148,30 @@ MOVES = (
     Move("although for but", _BUT, conjunction="although {}, {}"),
     Move("but for although", _ALTHOUGH, conjunction="{}, but {}"),
 )
+_DONE = (
+    "built|made|caught|bought|brought|found|founded|sent|held|led|hit|hurt|taught|won|paid|heard|attacked"
+    "|arrested|killed|destroyed|damaged|rescued|invented|designed|surprised|painted|directed|discovered|invaded"
+    "|conducted|repaired|composed|published|produced|developed|organized|deceived|injured|robbed|followed"
+    "|elected|adopted|approved|rejected|approached|scolded|shocked|annoyed|impressed|influenced|inspired"
+    "|interrupted|selected|chased|scared|frightened|stung|helped|caused|sponsored|funded|raised|solved|canceled"
+    "|reviewed|abandoned|replaced|ignored|criticized|praised|domesticated|struck"
+)
+PAST = {
+    **{"written": "wrote", "stolen": "stole", "bitten": "bit", "eaten": "ate", "taken": "took", "given": "gave"},
+    **{"broken": "broke", "drawn": "drew", "shaken": "shook"},
+}
+"""Participle of a passive → past tense, where that is another word."""
+OBJECTS = {"he": "him", "she": "her", "i": "me", "we": "us", "they": "them", "tom": "Tom", "mary": "Mary"}
+"""Subject of a passive → object of an active sentence, where that is not the same in small letters."""
+PASSIVE = re.compile(
+    rf"((?:the|my|his|her|our|their|this|that) [a-z]+(?: [a-z]+)?|it|{'|'.join(OBJECTS)}) (?:was|were)"
+    rf" ({_DONE}|{'|'.join(PAST)}) by ((?:the|an?|my|his|her|their|our|tom|mary|many|several|some|two|three)\b"
+    r"(?! (?:river|window|side|door|end|time|way|dozen|hour|sea|fire|road|beach|same|first|second|next|beginning|age"
+    r"|name|thousands|lake|water|wall|light|skin|collar|hand|arm|year|day|week|month|minute)s?\b)"
+    r"[^,;:.?!\"()]{2,30})\.",
+    re.IGNORECASE,
+)
+"""Who or what something was done to, the participle, and who did it."""
 SMALL = re.compile(
     rf"(?:{_WORDS}|{_BEFORE}|{_ORDERS}|(?!on [a-z]+day|in [jfmasond]){_TIMES}|at|during|in|on|to|people|everyone"
     rf"|everybody|nobody|many|most|{_GROUPS})\b",

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from paraloom.bundled import REWRITES
 from paraloom.core.errors import DataError
 from paraloom.paraphrasing.edits import lost_label
-from paraloom.paraphrasing.moves import MOVES, OF_NOBODY, PRONOUN, SMALL
+from paraloom.paraphrasing.moves import MOVES, OBJECTS, OF_NOBODY, PASSIVE, PAST, PRONOUN, SMALL
 
 _NAME = re.compile(r"(?<=[a-z0-9,] )(?!I\b)[A-Z][\w'-]*")
 _ARTICLE = re.compile(r"\b(?:a [aeio]|an [^aeio\W])\w+", re.IGNORECASE)
@@ -125,6 +125,15 @@ def _rewritten(text: str, rules: Sequence[Rule]) -> Iterator[Rewrite]:
                 yield Rewrite(_begun(conjunction.format(first, second), text) + end, name)
                 continue
             yield Rewrite(f"{_begun(second.removeprefix('then '), text)}{comma} {first}{end}", name)
+    yield from _active(text)
+
+
+def _active(text: str) -> Iterator[Rewrite]:
+    """The active voice of a passive."""
+    if (match := PASSIVE.fullmatch(text)) and not text.isupper():
+        whom, done, doer = match.groups()
+        whom = OBJECTS.get(whom.lower(), whom[:1].lower() + whom[1:])
+        yield Rewrite(f"{_begun(doer, text)} {PAST.get(done, done)} {whom}.", "active voice")
 
 
 def _pronouns(text: str) -> set[str]:
