@@ -481,14 +481,15 @@ def test_the_command_prints_an_address_and_stops_with_ctrl_c(tmp_path: Path) -> 
 def test_the_command_passes_its_options_on(
     paraloom: Callable[..., tuple[int, str, str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def library(**given: object) -> None:
-        raise ConfigError(repr(sorted(given.items())))
+    def opened(library: dict[str, object], port: int) -> None:
+        raise ConfigError(repr((sorted(library.items()), port)))
 
-    monkeypatch.setattr("paraloom.web.Library", library)
-    options = ["--encoder", "english", "--sheet", "s.tsv", "--src-column", "a", "--tgt-column", "b"]
+    monkeypatch.setattr("paraloom.web.Library", dict)
+    monkeypatch.setattr("paraloom.web.opened", opened)
+    options = ["--encoder", "english", "--sheet", "s.tsv", "--port", "1", "--src-column", "a", "--tgt-column", "b"]
     status, _, error = paraloom("explore", "x", "y", *options, "--scratch", "z", "--no-browser")
     given = {"path": "x", "second": "y", "encoder": "english", "sheet": Path("s.tsv"), "scratch": Path("z")}
-    assert status == 1 and repr(sorted({**given, "src_column": "a", "tgt_column": "b"}.items())) in error
+    assert status == 1 and repr((sorted({**given, "src_column": "a", "tgt_column": "b"}.items()), 1)) in error
 
 
 def test_what_cannot_be_explored_is_one_message(paraloom: Callable[..., tuple[int, str, str]], tmp_path: Path) -> None:

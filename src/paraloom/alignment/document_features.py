@@ -181,14 +181,15 @@ def read_text_pairs(source: Documents, target: Documents, rows: Sequence[tuple[i
     forward = source.read_translations(sides[0]) if source.read_translations else None
     backward = target.read_translations(sides[1]) if target.read_translations else None
     for i, j in rows:
-        vectors = None
-        if source.encoder is not None and target.encoder is not None:
-            vectors = source.encoder.encode(source_texts[i]), target.encoder.encode(target_texts[j])
         translations = [forward[i]] if forward else [], [backward[j]] if backward else []
         try:
-            yield TextPair(source_texts[i], target_texts[j], *translations, vectors)
+            vectors = None
+            if source.encoder is not None and target.encoder is not None:
+                vectors = source.encoder.encode(source_texts[i]), target.encoder.encode(target_texts[j])
+            texts = TextPair(source_texts[i], target_texts[j], *translations, vectors)
         except DataError as error:
             raise DataError(f"{source.ids[i]}, {target.ids[j]}: {error.what}", remedy=error.remedy) from None
+        yield texts
 
 
 def split_paragraphs(text: str) -> list[str]:

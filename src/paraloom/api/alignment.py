@@ -8,11 +8,10 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict, Unpack
 
-import pyarrow as pa
-
+from paraloom.alignment.bead_pairs import pairs_of_beads
 from paraloom.api.run import as_list
 from paraloom.bundled import ALIGNMENT_ENCODER
-from paraloom.core.beads import MAX_BEAD_SIZE, Bead, pairs_of_beads
+from paraloom.core.beads import MAX_BEAD_SIZE, Bead
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.protocols import EncoderLike
 from paraloom.core.results import ResultRecord
@@ -303,7 +302,7 @@ def _write(
     languages = [language or "und" for language in config.languages(*names)]
     origin = origin_in_name(file_stem(names[0]))
     rows = pairs_of_beads(shown, (pair.source, pair.target), languages, origin, separator=":", first=1)
-    write_pairs(pa.Table.from_batches([rows]), output)
+    write_pairs(rows, output)
 
 
 def _refuse_evidence(method: str, given: Mapping[str, object]) -> None:

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from paraloom.api.model_references import model_path
 from paraloom.api.named_models import named_protector
 from paraloom.api.outputs import check_output
+from paraloom.bundled import bundled_path
 from paraloom.core.errors import ConfigError, DataError, nearest
 from paraloom.core.progress import progress
 from paraloom.core.results import ResultRecord
@@ -223,5 +223,7 @@ def _columns(one: CanonicalText) -> dict[str, Any]:
 @cache
 def english_speller() -> Speller:
     """A speller with the words of the bundled encoder."""
-    words, _ = word_vectors(model_path("english"))
+    folder = bundled_path("english")
+    assert folder is not None
+    words, _ = word_vectors(folder)
     return Speller(words)

@@ -15,7 +15,7 @@ from paraloom.api.pair_inputs import PairsLike, open_pairs
 from paraloom.api.pairs import Pairs
 from paraloom.api.run import as_list, input_stages_of, run_stages
 from paraloom.api.translators import AnyTranslator
-from paraloom.bundled import PARAPHRASE_MODEL
+from paraloom.bundled import PARAPHRASE_MODEL, bundled_path
 from paraloom.core.array_types import Floats
 from paraloom.core.errors import DataError
 from paraloom.core.protocols import EncoderLike
@@ -189,8 +189,9 @@ def _write_labeled(right: Pairs, wrong: Pairs, output: str) -> None:
 
 
 def _bundled_features(columns: Sequence[str]) -> tuple[str, ...]:
-    model = ParaphraseModel.load(model_path(PARAPHRASE_MODEL))
-    return tuple(name for name in model.models[0].names if name in columns)
+    folder = bundled_path(PARAPHRASE_MODEL)
+    assert folder is not None
+    return tuple(name for name in ParaphraseModel.load(folder).models[0].names if name in columns)
 
 
 def _numbers(table: pa.Table, name: str) -> Floats:

@@ -147,8 +147,8 @@ def paraphrase(
         encoder: What measures meaning: an encoder or its name; None or 'none' does not measure it.
         judge: The folder of a judge, which reads a text and a candidate at once; 'none' does not ask one. Default: the
             bundled one, for English by trained paraphrasers and round trips.
-        template: Of trained ones: syntax to follow, such as '(S (NP) (VP) (.))', or 'auto'.
-        like: Of trained ones, instead of `template`: a sentence whose syntax to follow.
+        template: Of trained paraphrasers: syntax to follow, such as '(S (NP) (VP) (.))', or 'auto'.
+        like: Of trained paraphrasers, instead of `template`: a sentence whose syntax to follow.
         height: Levels of the tree of `like` to follow; 0 for all.
         decode: How to decode, such as 'nucleus:0.95'.
         check_languages: Refuse texts in another language than the paraphraser's.
@@ -351,6 +351,8 @@ def paraphrase_stages(
             same records, with the best paraphrase in place of each sentence, as a .md, .html, .srt or .vtt has.
         **settings: The other keywords of `paraphrase`.
     """
+    if unknown := set(settings) - set(WritingSettings.__annotations__):
+        raise TypeError(f"paraphrase_stages() got an unexpected keyword argument '{min(unknown)}'")
     target = str(output)
     lines = _is_text_file(target)
     if lines and n is not None and n > 1:

@@ -10,8 +10,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from paraloom.api.model_references import model_path
-from paraloom.bundled import PARAPHRASE_MODEL
+from paraloom.bundled import PARAPHRASE_MODEL, bundled_path
 from paraloom.core.errors import ParaloomError
 from paraloom.core.reasons import is_not_best, is_not_sampled
 from paraloom.core.stage import StageContext
@@ -89,9 +88,11 @@ def _kept_by_presets(step: Step, folders: Mapping[str, Path]) -> dict[str, int]:
     from paraloom.pairs.filtering.expressions import condition, evaluate
     from paraloom.pairs.scoring.paraphrase_model import ParaphraseModel
 
+    folder = bundled_path(PARAPHRASE_MODEL)
+    assert folder is not None
     presets = {
         name: condition(preset.where)
-        for name, preset in ParaphraseModel.load(model_path(PARAPHRASE_MODEL)).presets.items()
+        for name, preset in ParaphraseModel.load(folder).presets.items()
         if preset.where not in getattr(step.stage, "where", "")
     }
     counts = dict.fromkeys(presets, 0)

@@ -152,7 +152,11 @@ DECLARED = [
         keys="network steps vocab_size held_out free_share same_template_share unmoved_share device title license",
         everyday="sentences parser init_from network steps vocab_size held_out device title license seed as_json",
         settings={
-            "pairs": {"role": "input", "metavar": "PAIRS..."},
+            "pairs": {
+                "role": "input",
+                "metavar": "PAIRS...",
+                "help": "Pairs, from `backtranslate`, `filter` or `parse`. Repeatable.",
+            },
             "parser": {"role": "input"},
         },
         then='paraphrase "…" --paraphraser {output}',

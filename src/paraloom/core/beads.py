@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import pyarrow as pa
-
 from paraloom.core.errors import DataError
-from paraloom.core.schema import PAIRS
 
 MAX_BEAD_SIZE = 5  # Sentences on one side of a bead at most, unless a caller says otherwise
 
@@ -45,18 +42,5 @@ def check_beads(beads: Sequence[Bead], sources: int | None = None, targets: int 
                 seen.add(index)
 
 
-def pairs_of_beads(
-    beads: Sequence[Bead],
-    texts: tuple[Sequence[str], Sequence[str]],
-    languages: Sequence[str],
-    origin: str,
-    *,
-    separator: str,
-    first: int,
-) -> pa.RecordBatch:
-    """Beads with two sides as PAIRS; ids are the origin and the first row of the source, which counts from `first`."""
-    both = [bead for bead in beads if bead.source and bead.target]
-    src, tgt = ([" ".join(text[i].strip() for i in bead[:2][side]) for bead in both] for side, text in enumerate(texts))
-    columns = {"pair_id": [f"{origin}{separator}{bead.source[0] + first}" for bead in both], "src": src, "tgt": tgt}
-    constant = {"src_lang": languages[0], "tgt_lang": languages[1], "origin": origin}
-    return pa.record_batch(columns | {name: [value] * len(both) for name, value in constant.items()}, schema=PAIRS)
+def join_sentences(sentences: Sequence[str], indices: Sequence[int]) -> str:
+    return " ".join(sentences[index].strip() for index in indices)

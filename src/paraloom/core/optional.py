@@ -36,8 +36,8 @@ def imports_of_extra(extra: str, purpose: str) -> Iterator[None]:
     """A block of imports; MissingExtraError, which names the extra, where one of them is not installed."""
     try:
         yield
-    except ImportError:
-        raise MissingExtraError.for_verb(purpose, extra) from None
+    except ImportError as error:
+        raise MissingExtraError.for_verb(purpose, extra) from error
 
 
 EXTRAS = {

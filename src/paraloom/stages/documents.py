@@ -11,6 +11,7 @@ from typing import ClassVar, Literal
 import pyarrow as pa
 
 from paraloom.alignment.aligner_config import AlignerConfig
+from paraloom.alignment.bead_pairs import pairs_of_beads
 from paraloom.alignment.document_features import TRANSLATION, Documents, open_documents, split_paragraphs
 from paraloom.alignment.document_pairs import DocumentPair, read_document_pairs, write_document_pairs
 from paraloom.alignment.documents import EVIDENCE, DocumentAlignerConfig, align_documents
@@ -20,7 +21,7 @@ from paraloom.alignment.pivot import apply_pivots, orient_pivot
 from paraloom.alignment.prepared_pairs import LexiconPair
 from paraloom.alignment.text_pairs import TextPair
 from paraloom.alignment.within_documents import align_within
-from paraloom.core.beads import MAX_BEAD_SIZE, pairs_of_beads
+from paraloom.core.beads import MAX_BEAD_SIZE
 from paraloom.core.config import check_range
 from paraloom.core.errors import ConfigError, DataError, nearest
 from paraloom.core.lazy import load_object
@@ -136,9 +137,8 @@ class AlignDocumentSentences(Source):
             sides[0], sides[1], pairs, config, method=self.method, weights=weights, seed=context.seed
         ):
             texts, origin = aligned.texts, f"{aligned.pair.source} {aligned.pair.target}"
-            batch = pairs_of_beads(aligned.beads, (texts.source, texts.target), langs, origin, separator=" ", first=0)
-            if batch.num_rows:
-                yield batch
+            rows = pairs_of_beads(aligned.beads, (texts.source, texts.target), langs, origin, separator=" ", first=0)
+            yield from rows.to_batches()  # none of an empty table
 
 
 def score_aligner(

@@ -59,6 +59,7 @@ class TrainJudge(Fit):
     """
 
     sentinel: ClassVar[str] = "model.onnx"
+    version: ClassVar[str] = "2"  # Pairs that are set aside are cut at max_length, not at 160 tokens
 
     pairs: tuple[Ref, ...]
     base: Ref

@@ -81,7 +81,8 @@ class Paraphrase(CandidateSelection, Map):
             `http://127.0.0.1:8000/v1?model=qwen3&language=en`, or a stage that loaded one.
         parser: Another parser than the one that came with a trained model: a stage or a folder.
         n: Paraphrases of each text at most.
-        template: Of trained ones: a template such as '(S (NP) (VP) (.))', or auto for templates that suit each text.
+        template: Of trained paraphrasers: a template such as '(S (NP) (VP) (.))', or auto for templates that suit each
+            text.
         like: Instead of a template: a sentence whose syntax to follow.
         height: Levels of the tree of `like` to follow, below ROOT; 0 follows all.
         decode: How to decode, such as 'nucleus:0.95'. Default: a beam; sampling for an endpoint.

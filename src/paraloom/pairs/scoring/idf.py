@@ -96,18 +96,18 @@ class DocumentFrequencies:
             )
         try:
             arrays = load_file(path)
-        except SafetensorError as error:
+            if "version" not in arrays or arrays["version"][0] != _WORDS:
+                raise ModelError(
+                    f"{FILE} has the words of another version, which counted punctuation",
+                    file=folder,
+                    remedy="Run `paraloom train word-counts` again.",
+                )
+            unseen = int(arrays["unseen"][0]) if "unseen" in arrays else 1
+            return cls(arrays["words"], arrays["counts"], int(arrays["sentences"][0]), file_digest(path)[:12], unseen)
+        except (SafetensorError, KeyError, IndexError) as error:
             raise ModelError(
                 f"{FILE} is damaged: {error}", file=folder, remedy="Run `paraloom train word-counts` again."
             ) from None
-        if "version" not in arrays or arrays["version"][0] != _WORDS:
-            raise ModelError(
-                f"{FILE} has the words of another version, which counted punctuation",
-                file=folder,
-                remedy="Run `paraloom train word-counts` again.",
-            )
-        unseen = int(arrays["unseen"][0]) if "unseen" in arrays else 1
-        return cls(arrays["words"], arrays["counts"], int(arrays["sentences"][0]), file_digest(path)[:12], unseen)
 
 
 def count_document_frequencies(batches: Iterable[Texts]) -> DocumentFrequencies:

@@ -99,9 +99,9 @@ def load_language_model(path: Path) -> NgramModel | WittenBellModel:
         arrays = load_file(file)
         if "histories" in arrays:
             return WittenBellModel.from_arrays(arrays, file)
-        keys, logprobs, backoffs, (order,) = (arrays[name] for name in ("keys", "logprobs", "backoffs", "order"))
-        return NgramModel(keys, logprobs, backoffs, int(order), file_digest(file)[:12])
-    except (SafetensorError, KeyError) as error:
+        order = int(arrays["order"][0])
+        return NgramModel(arrays["keys"], arrays["logprobs"], arrays["backoffs"], order, file_digest(file)[:12])
+    except (SafetensorError, KeyError, IndexError) as error:
         raise ModelError(
             f"{FILE} is damaged: {error}", file=path, remedy="Run `paraloom train language-model` again."
         ) from None
@@ -152,7 +152,7 @@ def has_varikn() -> bool:
     return importlib.util.find_spec("varikn") is not None
 
 
-def train_language_model(batches: Iterable[Texts], folder: Path, *, order: int = 3) -> NgramModel:
+def train_language_model(batches: Iterable[Texts], folder: Path, *, order: int = 3) -> NgramModel | WittenBellModel:
     """Train an unpruned Kneser–Ney model with VariKN, and save it (Siivola, Hirsimäki, Virpioja 2007)."""
     scratch = folder / "checkpoint"
     scratch.mkdir(parents=True, exist_ok=True)
@@ -177,9 +177,8 @@ def train_language_model(batches: Iterable[Texts], folder: Path, *, order: int =
     if process.returncode or not arpa.is_file():
         message = (process.stderr.strip().splitlines() or ["no message"])[-1]
         raise ModelError(f"VariKN ended with status {process.returncode}: {message}", file=corpus)
-    model = read_arpa(arpa)
-    model.save(folder)
-    return model
+    read_arpa(arpa).save(folder)
+    return load_language_model(folder)
 
 
 def _key(words: list[str], known: dict[str, int]) -> int:
