@@ -248,6 +248,10 @@ def test_standard_output_by_its_name_and_pipes(tmp_path: Path, mine: Path) -> No
     with (tmp_path / "log.txt").open("a") as log:
         assert subprocess.run([*command, "/dev/stdout"], cwd=tmp_path, stdout=log).returncode == 0
     assert (tmp_path / "log.txt").read_text() == f"before\n{named.stdout}"
+    with (tmp_path / "log.txt").open("a") as log:  # which would be replaced by a file of the same name
+        refused = subprocess.run([*command, "/dev/stderr"], cwd=tmp_path, stderr=log)
+    assert refused.returncode == 1
+    assert (tmp_path / "log.txt").read_text().startswith(f"before\n{named.stdout}paraloom: ")
     os.mkfifo(tmp_path / "pipe")  # as a shell's >(…), which names a pipe by a symbolic link
     (tmp_path / "link").symlink_to("pipe")
     with subprocess.Popen(["cat", "pipe"], cwd=tmp_path, stdout=subprocess.PIPE, text=True) as reader:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from paraloom.paraphrasing.edits import (
@@ -74,11 +76,11 @@ from paraloom.paraphrasing.edits import (
         ("What is the meaning of it?", "What does it mean?", ""),
         ("I'll do anything he asks.", "I'll do something he asks.", FORMS),
         ("I'll do anything he asks.", "I will do anything he asks.", ""),
-        ("A boy jumps.", "A child jumps.", FORMS),
-        ("It is late.", "This is late.", FORMS),
-        ("This is late.", "It is late.", ""),
+        ("A boy jumps.", "A child jumps.", ""),
         ("He got his start there.", "He got his begin there.", FORMS),
         ("See V5.3 for this.", "See V5 .3 for this.", MARKS),
+        ("Wait.Then go on.", "Wait. Then go on.", ""),
+        ("men/women who work here", "men and women who work here", ""),
         ("A child jumps.", "A kid jumps.", ""),
         ("It is the largest city.", "It is the largest town.", FORMS),
         ("Close the door.", "Shut the door.", ""),
@@ -147,3 +149,9 @@ def test_words_that_changed(source: str, candidate: str, edit: Edit) -> None:
 )  # fmt: skip
 def test_kinds_of_change(source: str, candidate: str, kinds: list[str]) -> None:
     assert kinds_of_change(source, candidate) == kinds
+
+
+def test_a_word_of_any_length_takes_little_time() -> None:
+    start = time.process_time()
+    english_fault("See " + "a" * 4_000, "See b")
+    assert time.process_time() - start < 0.5

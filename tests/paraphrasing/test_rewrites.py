@@ -157,6 +157,12 @@ def test_what_was_repaired_still_writes(text: str, output: str) -> None:
         ("A group of people are sitting at a table.", "A group of people are are sitting at a table."),
         ("He said it over and over again.", "He said it again and again again."),
         ("Who will tell you that you are right?", "Who will tell you you are right?"),
+        # no doer, or more than the doer
+        ("He was hit by a car and died instantly.", "A car and died instantly hit him."),
+        ("Tom was bitten by a dog when he was thirteen.", "A dog when he was thirteen bit Tom."),
+        ("He was scolded by his teacher for being lazy.", "His teacher for being lazy scolded him."),
+        ("She was taken by the elbow.", "The elbow took her."),
+        ("They were taken by his brother to the station.", "His brother to the station took them."),
         # names of buttons, kinds of bikes, and a capital where a word goes
         ('Press "Repair it" to begin.', 'Press "Fix it" to begin.'),
         ("He has a speed bike.", "He has a speed bicycle."),

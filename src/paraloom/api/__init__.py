@@ -94,7 +94,7 @@ if TYPE_CHECKING:
     from paraloom.evaluate.paraphrase_sheet import count_sheet as count_sheet
     from paraloom.evaluate.paraphrase_sheet import write_paraphrase_sheet as write_paraphrase_sheet
     from paraloom.io.bitext import READERS as READERS
-    from paraloom.io.bitext import is_stream as is_stream
+    from paraloom.io.bitext import is_output_stream as is_output_stream
     from paraloom.io.compression import without_compression as without_compression
     from paraloom.io.documents import is_document as is_document
     from paraloom.io.formats.names import join_sides as join_sides

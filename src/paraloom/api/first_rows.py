@@ -20,7 +20,7 @@ from paraloom.core.results import json_values
 from paraloom.core.schema import DECIDING, PAIRS
 from paraloom.io import Corpus, read_lines
 from paraloom.io.arrays import map_array
-from paraloom.io.bitext import is_stream, read_pairs
+from paraloom.io.bitext import is_output_stream, read_pairs
 from paraloom.io.compression import without_compression
 from paraloom.io.formats.names import is_dataset, sides
 from paraloom.io.quoting import BadRow
@@ -210,7 +210,7 @@ def _table(name: str, lines: Sequence[Sequence[str]], rows: int, count: int | No
 def preview_output(path: str | Path, rows: int = 3) -> Preview | None:
     """As `preview`, of what a command just wrote; None where there is nothing to show."""
     try:
-        return None if is_stream(path) else preview(path, rows)  # a pipe that was written would be waited for
+        return None if is_output_stream(path) else preview(path, rows)  # a pipe that was written would be waited for
     except ParaloomError:
         return None
 

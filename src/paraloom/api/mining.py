@@ -39,7 +39,7 @@ from paraloom.embed.threads import available_threads
 from paraloom.embed.vocabulary import UNITS
 from paraloom.evaluate.mining import MiningScore, check_gold_rows, evaluate_mining, read_gold_rows
 from paraloom.io import read_lines
-from paraloom.io.bitext import check_target, is_stream, write_table
+from paraloom.io.bitext import check_target, is_output_stream, write_table
 from paraloom.io.compression import without_compression
 from paraloom.io.formats.names import sides
 from paraloom.pipeline.shard import OnError
@@ -180,7 +180,7 @@ def mine_translations(
 def _check_format(output: str) -> None:
     """ConfigError, before any work, for a format that mined pairs cannot have."""
     check_target(output)
-    if is_stream(output) or sides(output) is not None:
+    if is_output_stream(output) or sides(output) is not None:
         return
     if without_compression(output).suffix == "":
         raise ConfigError(

@@ -14,7 +14,7 @@ from pathlib import Path
 from paraloom.core.digests import digest, folder_digest, path_digest
 from paraloom.core.errors import ConfigError, RunError
 from paraloom.io.atomic import atomic_write
-from paraloom.io.bitext import is_stream
+from paraloom.io.bitext import is_output_stream
 from paraloom.io.corpus import DESCRIPTION
 from paraloom.io.formats.names import INFO, STATE, is_dataset, sides
 
@@ -34,7 +34,7 @@ def files_named(name: str | Path) -> list[Path]:
 
 def check_output(output: str | Path, inputs: Iterable[str | Path] = ()) -> None:
     """Check, before any work, that an output can be written and would not replace one of its inputs."""
-    if is_stream(output):
+    if is_output_stream(output):
         return
     read = [path for name in inputs for path in files_named(name)]
     for target in files_named(output):

@@ -22,7 +22,7 @@ from paraloom.core.schema import PAIRS
 from paraloom.core.stage import BATCH_ROWS, Fit, Map, Ref, Source, Stage
 from paraloom.io import Corpus
 from paraloom.io.atomic import check_replaceable
-from paraloom.io.bitext import check_target, is_stream
+from paraloom.io.bitext import check_target, is_output_stream, is_stream
 from paraloom.io.tables import doubts_about, files_of_bitext, has_further_columns, holds_variants, unread_columns
 from paraloom.pipeline.definition import OF_COMMAND, Definition, Step, define_steps
 from paraloom.pipeline.fit import ARTIFACT
@@ -136,7 +136,7 @@ def run_stages(
     passes = in_one_pass(stages) if engine == "local" and on_error == "stop" else stages
     definition = replace(_defined(OF_COMMAND, passes, seed), compressed=passes is stages)
     with tempfile.TemporaryDirectory() as scratch:
-        work = Path(scratch) / "run" if is_stream(output) else Path(output.rstrip("/") + WORK)
+        work = Path(scratch) / "run" if is_output_stream(output) else Path(output.rstrip("/") + WORK)
         check_output(output, definition.files())
         if deliver is None:
             _check_kind(definition.steps[-1].stage, output)
@@ -148,13 +148,13 @@ def run_stages(
         except ParaloomError as error:
             hide_work(error, work)
             if _begun(work):
-                if not is_stream(output):
+                if not is_output_stream(output):
                     _say_what_is_kept(error, work)
             elif not resumed and not isinstance(error, RunError):  # which may mean that another process runs there
                 shutil.rmtree(work, ignore_errors=True)
             raise
         except KeyboardInterrupt as interruption:
-            if is_stream(output) or not work.exists():
+            if is_output_stream(output) or not work.exists():
                 raise
             what = (str(interruption) or "interrupted; the same command again resumes").rstrip(".")
             what = re.sub(r"(?<=stage )\d+-", "", what)

@@ -88,7 +88,7 @@ def _call(command: Command, parameters: Iterable[Parameter], values: dict[str, A
             continue
         if name != "output":
             values[name] = value if command.name in _READS_URLS else _local(value)
-        elif str(value) == "/dev/stdout":
+        elif str(value) == "/dev/stdout" and not command.resumes:
             values[name] = type(value)(PIPE)
         elif is_url(value) and _plain(command) not in _TO_URLS:
             raise ConfigError(
@@ -190,7 +190,7 @@ def _opened(declared: Mapping[str, Parameter], values: dict[str, Any], precision
 
 def _is_unprotected(output: Any, values: Mapping[str, Any]) -> bool:
     """Whether the output is not a file or folder that could be replaced."""
-    if output is None or str(output) == "" or api.is_stream(output) or is_url(output):
+    if output is None or str(output) == "" or api.is_output_stream(output) or is_url(output):
         return True
     return bool(values.get("preview") or values.get("plan"))
 

@@ -40,7 +40,7 @@ def start_clock() -> None:
 
 def conclude(output: str | Path, then: str = "", *, counted: bool = False, rows: bool = True) -> None:
     """What was written and how long it took, its first rows, and the next likely command; on stderr."""
-    if api.is_stream(output):
+    if api.is_output_stream(output):
         return
     took = time_taken()
     written = api.preview_output(output) if rows else None

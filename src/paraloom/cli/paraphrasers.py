@@ -55,7 +55,7 @@ def _show_paraphrases(result: api.ParaphrasedFiles, values: Mapping[str, Any]) -
     if usage:
         typer.echo(f"endpoint: {api.EndpointUsage(**usage).format()}", err=True)
     typer.echo(result.format(), err=True)
-    if output != "-" and result.records is None:
+    if not api.is_output_stream(output) and result.records is None:
         first = [*_first(output)]
         typer.echo(f"\n{output}, {time_taken()}{'; the first of them:' if first else ''}", err=True)
         for line in ["", *first] if first else []:

@@ -138,7 +138,7 @@ def _coerce_items(value: Sequence[object], annotation: object, base: Path) -> ob
 
 
 def _coerce_single(value: object, annotation: object, base: Path) -> object:
-    if getattr(value, "shape", None) == ():  # one of numpy
+    if getattr(value, "shape", None) == () and hasattr(value, "item"):  # one of numpy
         value = cast(Any, value).item()
     if annotation is Path and isinstance(value, (str, Path)) and str(value):
         return fetched(value) if is_url(value) else base / Path(value).expanduser()

@@ -115,7 +115,7 @@ def write_table(rows: Rows, target: str | Path) -> int:
     """Write rows to a file atomically."""
     schema, batches = _with_schema(rows)
     path = str(target)
-    suffix = ".tsv" if is_stream(path) else without_compression(path).suffix
+    suffix = ".tsv" if is_output_stream(path) else without_compression(path).suffix
     if sides(path) is not None or suffix == ".tmx":
         require(schema, pa.schema([PAIRS.field("src"), PAIRS.field("tgt")]))
         return _written("tmx" if suffix == ".tmx" else "moses", batches, path)
@@ -147,8 +147,13 @@ def _reader(path: str) -> Callable[[ReadOptions], Iterator[PairRow]]:
 
 
 def is_stream(path: str | Path) -> bool:
-    """True if a path is standard input or output, a device or a pipe; /dev/stdin may be a file without a suffix."""
-    return str(path) == PIPE or is_device(path) or Path(path).parent == Path("/dev")
+    """True if a path is standard input, a device or a pipe; /dev/stdin may be a file, but without a suffix."""
+    return is_output_stream(path) or Path(path).parent == Path("/dev")
+
+
+def is_output_stream(path: str | Path) -> bool:
+    """True if what is written goes to standard output, a device or a pipe, and replaces nothing."""
+    return str(path) == PIPE or is_device(path)
 
 
 def check_target(target: str | Path) -> None:
@@ -156,7 +161,7 @@ def check_target(target: str | Path) -> None:
     path = str(target)
     if path.endswith(".zst"):
         _ = zstandard.ZstdCompressor
-    if is_stream(path) or sides(path) is not None:
+    if is_output_stream(path) or sides(path) is not None:
         return
     suffix = without_compression(path).suffix
     if suffix == "" and Path(path).is_file():

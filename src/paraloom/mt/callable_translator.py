@@ -78,7 +78,9 @@ class CallableTranslator:
 
 def as_translator(translator: object) -> TranslatorLike:
     """A translator, or a function as one."""
-    if hasattr(translator, "translate") and not isinstance(translator, (str, bytes)):  # texts have such a method
+    if hasattr(translator, "translate") and not isinstance(
+        translator, (str, bytes, bytearray)
+    ):  # texts have such a method
         return translator  # type: ignore[return-value]
     if callable(translator) and not isinstance(translator, type):
         return CallableTranslator(translator)

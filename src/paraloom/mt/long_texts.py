@@ -12,7 +12,7 @@ from paraloom.mt.families.base import Codec
 from paraloom.mt.splitting import Long, join_variants, split_text
 from paraloom.text.sequences import list_of_strings as as_texts
 
-__all__ = ["LongTexts", "as_texts"]
+__all__ = ["LongTexts", "as_texts"]  # the name by which the papers' code knows it
 
 
 _MAX_AROUND = 64  # Subwords of language tokens and prompts around a text

@@ -25,10 +25,11 @@ from paraloom.mt.decoding import Beam, Decoding, as_decoding, describe_decoding
 from paraloom.mt.engine import check_folder
 from paraloom.mt.families import folder_settings, get_family
 from paraloom.mt.families.base import VOCABULARIES, Codec, EncoderDecoder
-from paraloom.mt.long_texts import LongTexts, as_texts
+from paraloom.mt.long_texts import LongTexts
 from paraloom.mt.names import stronger_translator
 from paraloom.mt.splitting import Long, check_long
 from paraloom.text.normalize import normalize
+from paraloom.text.sequences import list_of_strings
 
 
 class TranslationOptions(TypedDict, total=False):
@@ -329,7 +330,7 @@ class Translator:
                 0
             ]
         decoding = self.decoding if decode is None else as_decoding(decode)
-        texts: list[str] = normalize(as_texts(sentences)).to_pylist()
+        texts: list[str] = normalize(list_of_strings(sentences)).to_pylist()
         beginnings = self._beginnings(prefixes, len(texts))
         parts = self._long_texts.parts(texts, self.long)
         if parts is None:
@@ -356,7 +357,7 @@ class Translator:
             >>> [len(parts) for parts in Translator.load("de-en").split(["Guten Morgen.", "Guten Morgen. " * 100])]
             [1, 100]
         """
-        texts: list[str] = normalize(as_texts(sentences)).to_pylist()
+        texts: list[str] = normalize(list_of_strings(sentences)).to_pylist()
         return [self._long_texts.split(text, reserve) for text in texts]
 
     def _beginnings(self, prefixes: Sequence[str] | None, count: int) -> list[list[str]]:
@@ -366,7 +367,7 @@ class Translator:
         if isinstance(prefixes, str) or len(prefixes) != count:
             given = 1 if isinstance(prefixes, str) else len(prefixes)
             raise ConfigError(f"expected {count} prefixes, one for each text, got {given}")
-        rows = self._codec.encode_target(normalize(as_texts(prefixes)).to_pylist())
+        rows = self._codec.encode_target(normalize(list_of_strings(prefixes)).to_pylist())
         return [[*self._codec.prefix, *row] for row in rows]
 
     def _decoded(
@@ -411,7 +412,9 @@ class Translator:
             >>> good > bad
             True
         """
-        return self._decoder.score(normalize(as_texts(sources)).to_pylist(), normalize(as_texts(targets)).to_pylist())
+        return self._decoder.score(
+            normalize(list_of_strings(sources)).to_pylist(), normalize(list_of_strings(targets)).to_pylist()
+        )
 
     def score_prefixes(self, sources: Sequence[str], prefixes: Sequence[str]) -> list[float]:
         """Log-probabilities that translations begin with given text.
@@ -432,7 +435,7 @@ class Translator:
             >>> good > bad
             True
         """
-        given = [normalize(as_texts(texts)).to_pylist() for texts in (sources, prefixes)]
+        given = [normalize(list_of_strings(texts)).to_pylist() for texts in (sources, prefixes)]
         return self._decoder.score_prefixes(*given)
 
     def engine_options(self, decode: str | Decoding | None = None) -> dict[str, Any]:

@@ -130,7 +130,7 @@ def _rewritten(text: str, rules: Sequence[Rule]) -> Iterator[Rewrite]:
 
 def _active(text: str) -> Iterator[Rewrite]:
     """The active voice of a passive."""
-    if (match := PASSIVE.fullmatch(text)) and not text.isupper():
+    if (match := PASSIVE.fullmatch(text)) and not text[:2].isupper():
         whom, done, doer = match.groups()
         whom = OBJECTS.get(whom.lower(), whom[:1].lower() + whom[1:])
         yield Rewrite(f"{_begun(doer, text)} {PAST.get(done, done)} {whom}.", "active voice")

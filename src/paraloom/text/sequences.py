@@ -25,5 +25,8 @@ def list_of_strings(sentences: object) -> list[str]:
         try:
             item.encode()
         except UnicodeEncodeError as error:
-            raise DataError(f"the sentence at position {position} is not valid Unicode: {error.reason}") from None
+            raise DataError(
+                f"the sentence at position {position} is not valid Unicode: {error.reason}",
+                remedy="Replace what cannot be encoded: text.encode('utf-8', 'replace').decode().",
+            ) from None
     return strings
