@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pyarrow as pa
+from results_pages import FOLDER, put_result, read_topic
 
 from paraloom.alignment.methods import aligner_config, fit_method
 from paraloom.core.beads import Bead, join_sentences
@@ -324,6 +325,51 @@ def format_table(by_seed: Sequence[dict[str, dict[str, float]]]) -> str:
     return "\n".join(lines)
 
 
+PAGE_ROWS = {
+    "BC⁰ alone": "BC⁰ alone",
+    "lengths alone, true documents": "lengths alone (true documents)",
+    "all evidence, no translator, true documents": "all evidence, no translator (true documents)",
+    "PARK17 (topics, θ .5, published λ), aligned by MT⁰": "PARK17: aligned by MT⁰",
+    "PARK17, aligned by MT¹": "PARK17: aligned by MT¹",
+    "gold beads (oracle)": "gold beads (oracle)",
+}
+"""Row of the page → row of a draw; rows of other loops stay as they are."""
+PAGE_COLUMNS = {
+    "documents, F1": ("documents", 3),
+    "beads, F1": ("beads", 3),
+    "pairs": ("pairs", 0),
+    "BLEU": ("without jhe bleu", 2),
+    "chrF": ("without jhe chrf", 1),
+    "BLEU, +BC⁰": ("with jhe bleu", 2),
+    "chrF, +BC⁰": ("with jhe chrf", 1),
+}
+"""Column of the page → column of a draw, and digits."""
+
+
+def record(by_seed: Sequence[dict[str, dict[str, float]]]) -> None:
+    """Put the draws, and their means, into the page of self-training."""
+    path = FOLDER / "self-training.json"
+    [result] = [one for one in read_topic(path)["results"] if one["heading"] == "PARK17's own test, JHE"]
+    result |= {"seeds": str(len(by_seed)), "draws": {}}
+    for row in result["rows"]:
+        if row[0] not in PAGE_ROWS:
+            continue
+        draws = result["draws"][row[0]] = {}
+        for index, title in enumerate(result["columns"][1:], start=1):
+            column, digits = PAGE_COLUMNS[title]
+            if row[index]:
+                draws[title] = [rows[PAGE_ROWS[row[0]]][column] for rows in by_seed]
+                row[index] = _shown(draws[title], digits)
+    put_result(path, result)
+
+
+def _shown(values: Sequence[float], digits: int) -> str:
+    if not digits or len({*values}) == 1:
+        return f"{values[0] if digits else statistics.mean(values):,.{digits}f}"
+    text = cell(values, digits, [])
+    return text.replace("0.", ".") if digits == 3 else text
+
+
 def main() -> None:
     """Print a table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -331,6 +377,7 @@ def main() -> None:
     parser.add_argument("--noise", action="store_true", help="train on gold beads that are in part wrong, or few")
     parser.add_argument("--loops", nargs="+", default=[], choices=LOOPS, help="only these loops")
     parser.add_argument("--table", action="store_true", help="print what was measured before, and measure nothing")
+    parser.add_argument("--record", action="store_true", help="put the draws of PARK17's loop into the page")
     parser.add_argument("-o", "--output", type=Path, default=Path("runs/selftraining"), help="folder of the runs")
     arguments = parser.parse_args()
     data = Path(os.environ.get("PARALOOM_DATA", "")).absolute()
@@ -344,6 +391,8 @@ def main() -> None:
             kept.write_text(json.dumps(known, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
         rows.append(known)
         print(f"seeds {arguments.seeds[: len(rows)]}\n{format_table(rows)}", flush=True)
+    if arguments.record:
+        record(rows)
     if not arguments.noise:
         for name, documents, beads, without, with_bitext in PUBLISHED:
             print(f"{name}: documents {documents or '-'}, beads {beads}, JHE BLEU {without}, with BC⁰ {with_bitext}")

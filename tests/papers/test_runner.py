@@ -222,30 +222,41 @@ def test_tables_say_whether_they_are_what_today_s_code_makes(paraloom: Command, 
 
 def test_park17_is_judged_by_the_results_of_its_own_loop(tmp_path: Path) -> None:
     columns = ["", "documents, F1", "beads, F1", "BLEU", "BLEU, +BC⁰"]
-    rows = [
-        ["lengths alone, true documents", "", ".870 ± .020", "1.00 ± 0.10", "1.50 ± 0.10"],
-        [
-            "PARK17 (topics, θ .5, published λ), aligned by MT⁰",
-            ".100 ± .020",
-            ".900 ± .010",
-            "1.00 ± 0.10",
-            "1.00 ± 0.10",
-        ],
-        ["PARK17, aligned by MT¹", ".200 ± .020", "**.910** ± .010", "1.20 ± 0.10", "1.10 ± 0.10"],
-        ["gold beads (oracle)", "", "", "2.00 ± 0.10", "2.00 ± 0.10"],
+    alone, first, second = (
+        "lengths alone, true documents",
+        "PARK17 (topics, θ .5, published λ), aligned by MT⁰",
+        "PARK17, aligned by MT¹",
+    )
+    rows = [[name, *["shown"] * 4] for name in (alone, first, second)] + [
+        ["gold beads (oracle)", "", "", "2.00 ± 0.10", "**2.00** ± 0.10"]
     ]
-    result = {"heading": "PARK17's own test, JHE", "columns": columns, "rows": rows}
+    draws = {
+        alone: {"beads, F1": [0.85, 0.87, 0.89], "BLEU": [1.0, 1.1, 1.2], "BLEU, +BC⁰": [1.5, 1.6, 1.7]},
+        first: {
+            "documents, F1": [0.08, 0.10, 0.12],
+            "beads, F1": [0.89, 0.90, 0.91],
+            "BLEU": [1.0, 1.1, 1.2],
+            "BLEU, +BC⁰": [1.0, 1.1, 1.2],
+        },
+        second: {
+            "documents, F1": [0.18, 0.20, 0.25],
+            "beads, F1": [0.89, 0.91, 0.93],
+            "BLEU": [1.2, 1.3, 1.4],
+            "BLEU, +BC⁰": [1.0, 1.2, 1.1],
+        },
+    }
+    result = {"heading": "PARK17's own test, JHE", "seeds": "3", "columns": columns, "rows": rows, "draws": draws}
     (tmp_path / "self-training.json").write_text(json.dumps({"results": [result]}), encoding="utf-8")
     tables = list(reproduce_tables(["park17-2", "park17-4", "park17-6"], results=tmp_path, folder=tmp_path / "tables"))
-    assert [len(table.orders) for table in tables] == [1, 2, 4]
-    # Three draws with a standard deviation of .02 each: 2.776 (4 df) · √(.02² / 3 + .02² / 3) = .0453.
+    assert [(len(table.orders), table.seeds) for table in tables] == [(1, 3), (2, 3), (4, 3)]
+    # Three draws rise by .10, .10 and .13: their mean ± 4.303 (2 df) · .01732 / √3 = .0430.
     documents = tables[0].orders[0]
     assert (documents.claim, documents.outcome) == ("F1: after self-training above first translator", "agrees")
     assert documents.published == pytest.approx(0.0432)
-    assert documents.ours.low == pytest.approx(0.1 - 0.0453, abs=1e-4)
+    assert documents.ours.to_dict() == pytest.approx({"value": 0.11, "low": 0.0670, "high": 0.1530}, abs=1e-4)
     beads = dict(tables[1].rows)
-    assert beads["after self-training, ours"] == [pytest.approx((0.91, 0.9, 0.92))]
-    assert [order.outcome for order in tables[2].orders] == ["undecided", "disagrees", "no power", "undecided"]
+    assert beads["after self-training, ours"] == [pytest.approx((0.91, 0.89, 0.93, 0.89, 0.91, 0.93))]
+    assert [order.outcome for order in tables[2].orders] == ["undecided", "disagrees", "agrees", "undecided"]
     assert dict(tables[2].rows)["gold beads (oracle)"] == [pytest.approx((2, 1.9, 2.1))] * 2
 
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
+from statistics import fmean, stdev
+from typing import Any
 
-from paraloom.core.stats import welch_interval
+from paraloom.core.errors import ConfigError
+from paraloom.core.stats import Estimate
+from paraloom.papers.measurements import mean_estimate
 from paraloom.papers.published import PAPERS, published_figures
 from paraloom.papers.result_files import digest_of, read_result, with_half
 from paraloom.papers.tables import Figure, ReproducedTable, Row, reproduced
@@ -38,7 +42,12 @@ _CONDITIONS = (
     ("translator", "phrase-based (Moses)", "phrase-based, weights not tuned", "Moses is not at hand"),
     ("words of Korean", "by a part-of-speech tagger", "between spaces", "no tagger of Korean is at hand"),
     ("BLEU", "on JHE and news", "on JHE", "their news are not free"),
-    ("intervals", "none", "over three draws of joined and dropped lines (Welch)", "the draws are paired: too wide"),
+    (
+        "intervals",
+        "none",
+        "of a draw's differences, over draws of joined and dropped lines (Student)",
+        "to judge the orders",
+    ),
 )
 
 
@@ -46,19 +55,18 @@ def loop_table(folder: Path, name: str) -> ReproducedTable:
     """PARK17 Table 2, 4 or 6: the paper's method by round, and all evidence of Paraloom's aligners below it."""
     file = folder / "self-training.json"
     result = read_result(file, _HEADING)
-    columns = [result["columns"].index(column) for column in _COLUMNS[name].values()]
-    cells = {row[0]: [row[column] for column in columns] for row in result["rows"]}
-    rounds = {label: _figures(cells[row]) for label, row in _ROUNDS.items() if any(cells[row])}
-    rows: list[Row] = [(f"{label}, ours", figures) for label, figures in rounds.items()]
-    rows += [(row, _figures(cells[row])) for row in _OTHERS if any(cells.get(row, ()))]
+    figures = {row[0]: _figures(result, row, _COLUMNS[name].values()) for row in result["rows"]}
+    rounds = {label: figures[row] for label, row in _ROUNDS.items() if any(figures[row])}
+    rows: list[Row] = [(f"{label}, ours", of_round) for label, of_round in rounds.items()]
+    rows += [(row, figures[row]) for row in _OTHERS if any(figures.get(row, ()))]
     return reproduced(
         name,
         rows,
         columns=tuple(_COLUMNS[name]),
         conditions=_CONDITIONS,
         orders=list(_orders(name, rounds)),
-        seeds=3,
-        brackets="the mean of three draws less and plus its standard deviation",
+        seeds=int(result["seeds"]),
+        brackets="the mean of the draws less and plus their standard deviation",
         baselines={
             "untrained": f"row *{LENGTHS}*" if LENGTHS in rounds else "does not apply, the first needs a translator",
             "random": "does not apply",
@@ -72,18 +80,32 @@ TABLES: dict[str, Callable[[Path, str], ReproducedTable]] = dict.fromkeys(_COLUM
 """Name of a table → the function that makes it from the folder of results."""
 
 
-def _figures(cells: Sequence[str]) -> list[Figure]:
-    return [with_half(cell.strip("*").replace("**", "")) if cell else None for cell in cells]
+def _figures(result: Mapping[str, Any], row: Sequence[str], columns: Iterable[str]) -> list[Figure]:
+    """The figures of a row, with those of its draws where the result has them."""
+    figures: list[Figure] = []
+    for column in columns:
+        cell = row[result["columns"].index(column)]
+        draws = result.get("draws", {}).get(row[0], {}).get(column)
+        if draws:
+            figures.append((fmean(draws), fmean(draws) - stdev(draws), fmean(draws) + stdev(draws), *draws))
+        else:
+            figures.append(with_half(cell.replace("**", "")) if "±" in cell else None)
+    return figures
 
 
 def _orders(name: str, rounds: Mapping[str, Sequence[Figure]]) -> Iterator[Order]:
-    """Each column rises from a round to the next."""
+    """Each column rises from a round to the next, in draws of the same documents."""
     heads, published = PAPERS[name].columns, published_figures(name)
     for (before, first), (after, second) in pairwise(rounds.items()):
         for column, low, high in zip(_COLUMNS[name], first, second, strict=True):
             if isinstance(low, tuple) and isinstance(high, tuple):
                 index = heads.index(column)
-                # Value − s, value and value + s have that mean and standard deviation.
-                ours = welch_interval(sorted(high), sorted(low))
+                rises = [late - early for early, late in zip(low[3:], high[3:], strict=True)]
+                if not rises:
+                    raise ConfigError(
+                        f"the result '{_HEADING}' has no draws",
+                        remedy="Run benchmarks/selftraining.py with --record.",
+                    )
+                ours = mean_estimate([Estimate(rise, rise, rise) for rise in rises])
                 rise = published[after][index] - published[before][index]
                 yield Order(f"{column}: {after} above {before}", rise, ours, decimals=3)
