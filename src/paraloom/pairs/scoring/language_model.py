@@ -6,7 +6,7 @@ import importlib.util
 import subprocess
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -152,7 +152,7 @@ def has_varikn() -> bool:
     return importlib.util.find_spec("varikn") is not None
 
 
-def train_language_model(batches: Iterable[Texts], folder: Path, *, order: int = 3) -> NgramModel | WittenBellModel:
+def train_language_model(batches: Iterable[Texts], folder: Path, *, order: int = 3) -> NgramModel:
     """Train an unpruned Kneser–Ney model with VariKN, and save it (Siivola, Hirsimäki, Virpioja 2007)."""
     scratch = folder / "checkpoint"
     scratch.mkdir(parents=True, exist_ok=True)
@@ -177,8 +177,9 @@ def train_language_model(batches: Iterable[Texts], folder: Path, *, order: int =
     if process.returncode or not arpa.is_file():
         message = (process.stderr.strip().splitlines() or ["no message"])[-1]
         raise ModelError(f"VariKN ended with status {process.returncode}: {message}", file=corpus)
-    read_arpa(arpa).save(folder)
-    return load_language_model(folder)
+    model = read_arpa(arpa)
+    model.save(folder)
+    return replace(model, digest=file_digest(folder / FILE)[:12])
 
 
 def _key(words: list[str], known: dict[str, int]) -> int:
