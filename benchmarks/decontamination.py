@@ -345,7 +345,7 @@ def measure_means(teacher: list[str]) -> None:
         means = [mean(whole[system], list(tests)), mean(whole[system], set(tests) - set(NEAR_SUBSETS)), same, clean]
         low, high = percentile_interval((clean - same)[1:])
         print("|", system, "|", " | ".join(f"{of[0]:.1f}" for of in means), end=" | ")
-        print(f"{clean[0] - same[0]:.2f} [{low:.2f}, {high:.2f}] |", flush=True)
+        print(f"{clean[0] - same[0]:.1f} [{low:.1f}, {high:.1f}] |", flush=True)
 
 
 def weighted_pearson(weights: Floats, x: npt.ArrayLike, y: npt.ArrayLike) -> Floats:

@@ -77,7 +77,10 @@ def put_result(path: Path, result: dict[str, Any]) -> None:
     headings = [one.get("heading") for one in topic["results"]]
     position = headings.index(result["heading"]) if result["heading"] in headings else len(headings)
     for replaced in topic["results"][position : position + 1]:
-        result |= {key: replaced[key] for key in ("text", "notes") if key in replaced and key not in result}
+        stay = {key: replaced[key] for key in ("text", "notes") if key in replaced and key not in result}
+        result |= stay
+        if stay:
+            print(f"{result['heading']}: check the figures in its {' and '.join(stay)}", file=sys.stderr)
     topic["results"][position : position + 1] = [result]
     write_topic(path, topic)
 

@@ -58,12 +58,15 @@ def test_a_result_without_a_table_is_a_sentence(results_pages: ModuleType, tmp_p
     assert list(results_pages.problems(tmp_path)) == ["runs.json, result 1: 'notes' missing"]
 
 
-def test_a_replaced_result_leaves_its_notes(results_pages: ModuleType, tmp_path: Path) -> None:
+def test_a_replaced_result_leaves_its_notes(
+    results_pages: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = tmp_path / "topic.json"
     results_pages.write_topic(path, {"results": [{"heading": "A", "notes": ["Seen by hand."]}, {"heading": "B"}]})
     results_pages.put_result(path, {"heading": "A", "rows": [["1"]]})
     results_pages.put_result(path, {"heading": "B", "notes": ["Its own."]})
     results_pages.put_result(path, {"heading": "C"})
+    assert capsys.readouterr().err == "A: check the figures in its notes\n"
     results = results_pages.read_topic(path)["results"]
     assert [(one["heading"], one.get("notes")) for one in results] == [
         ("A", ["Seen by hand."]),
