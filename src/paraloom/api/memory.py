@@ -109,13 +109,16 @@ def _table(data: object) -> pa.Table:
         index = [name for name in table.schema.names if name.startswith("__index_level_")]  # of pandas
         return table.drop_columns(index).replace_schema_metadata(None)
     if isinstance(data, Mapping):
-        for name, column in data.items():
-            if isinstance(column, (str, bytes)) or not isinstance(column, Iterable):
-                raise TypeError(f"expected a list for the column {name!r}, got {column!r}; for one pair write [pair]")
-        return _columns({str(name): list(column) for name, column in data.items()})
+        return _columns({str(name): _listed(name, column) for name, column in data.items()})
     if isinstance(data, bytes) or not isinstance(data, Iterable):
         raise TypeError(f"expected pairs (tuples, a DataFrame, an Arrow table or a path), got {type(data).__name__}")
     return _rows(list(data))
+
+
+def _listed(name: object, column: object) -> list[Any]:
+    if isinstance(column, (str, bytes)) or not isinstance(column, Iterable):
+        raise TypeError(f"expected a list for the column {name!r}, got {column!r}; for one pair write [pair]")
+    return list(column)
 
 
 def _rows(rows: Sequence[Any]) -> pa.Table:

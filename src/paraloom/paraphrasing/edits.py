@@ -161,9 +161,7 @@ def english_fault(source: str, candidate: str, known: Collection[str] = ()) -> s
     possessive that comes or goes ("Australia is biggest producer"); odd contractions; and a new word, of four letters
     or more, that is not a known one, if words are given ("beautifulr").
     """
-    if _names(source) - set(english_words(candidate)) or _names(candidate) - set(english_words(source)):
-        return MARKS
-    if lost_label(source, candidate) or _joined(source) - _joined(candidate):
+    if _changes_names(source, candidate) or lost_label(source, candidate):
         return MARKS
     if _ODD_WORDS.search(candidate) or (source[:1].isupper() and candidate[:1].islower()):
         return FORMS
@@ -181,6 +179,12 @@ def english_fault(source: str, candidate: str, known: Collection[str] = ()) -> s
 def lost_label(source: str, candidate: str) -> bool:
     """True if a text changes a quoted name of up to four words."""
     return any(label not in candidate for label in _LABEL.findall(source) if len(label.split()) <= _LONGEST_LABEL)
+
+
+def _changes_names(source: str, candidate: str) -> bool:
+    """True if a name comes or goes, or a version goes."""
+    words, others = set(english_words(source)), set(english_words(candidate))
+    return bool(_names(source) - others or _names(candidate) - words or _joined(source) - _joined(candidate))
 
 
 def _joined(text: str) -> set[str]:

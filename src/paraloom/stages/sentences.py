@@ -107,10 +107,11 @@ class ReadSentences(Source):
             stripped = [" ".join(text.split()) for text in texts]
             if self.capitalize:
                 stripped = [text[:1].upper() + text[1:] for text in stripped]
-            faults = [fault or self._foreign(lang) for fault, lang in zip(faults, langs, strict=True)]
-            if self.held_out:
-                levels = held_out(context.paths("held_out")).find(stripped).tolist()
-                faults = [fault or HELD_OUT[level] or None for fault, level in zip(faults, levels, strict=True)]
+            levels = held_out(context.paths("held_out")).find(stripped).tolist() if self.held_out else [0] * len(texts)
+            faults = [
+                fault or self._foreign(lang) or HELD_OUT[level] or None
+                for fault, lang, level in zip(faults, langs, levels, strict=True)
+            ]
             # A text that is rejected for another reason does not make an equal one a duplicate.
             new = seen.add(["" if fault else text for text, fault in zip(stripped, faults, strict=True)]).tolist()
             reasons = [
