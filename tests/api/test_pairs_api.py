@@ -499,7 +499,7 @@ def test_pairs_are_written_to_a_path_only(path: Any, tmp_path: Path, monkeypatch
     assert not list(tmp_path.iterdir())
 
 
-def test_bytes_are_no_translator() -> None:
+def test_bytes_are_not_a_translator() -> None:
     with pytest.raises(TypeError, match="expected a translator, its name or folder, or a function, got bytes"):
         as_pairs(TUPLES).backtranslate(b"de-en")  # type: ignore[arg-type]
 

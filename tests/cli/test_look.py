@@ -266,7 +266,7 @@ def test_a_score_that_is_not_defined_is_left_empty(paraloom: Command, tmp_path: 
     ]
 
 
-def test_a_text_commands_no_terminal(paraloom: Command, tmp_path: Path) -> None:
+def test_control_characters_are_replaced(paraloom: Command, tmp_path: Path) -> None:
     (tmp_path / "pairs.tsv").write_text("a\x1b[2Jb\t\x9bc\u200d\n")
     out = paraloom("head", "pairs.tsv")[1]
     assert "a\ufffd[2Jb" in out and "\ufffdc\u200d" in out
