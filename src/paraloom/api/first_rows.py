@@ -38,7 +38,7 @@ _WIDTH = 200
 """Characters of a text that are shown."""
 
 _CONTROLS = {code: "�" for code in range(160) if not (chr(code).isprintable() or chr(code).isspace())}
-"""Control characters, with which a text could command a terminal."""
+"""Control characters, which a terminal would obey."""
 
 
 @dataclass(frozen=True)
