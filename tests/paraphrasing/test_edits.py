@@ -77,7 +77,7 @@ from paraloom.paraphrasing.edits import (
         ("A boy jumps.", "A child jumps.", ""),
         ("He got his start there.", "He got his begin there.", FORMS),
         ("See V5.3 for this.", "See V5 .3 for this.", MARKS),
-        ("Wait.Then go on.", "Wait. Then go on.", ""),
+        ("Wait.Then turn left.", "Wait. Then turn left.", ""),
         ("men/women who work here", "men and women who work here", ""),
         ("A child jumps.", "A kid jumps.", ""),
         ("It is the largest city.", "It is the largest town.", FORMS),
