@@ -266,12 +266,6 @@ def test_a_score_that_is_not_defined_is_left_empty(paraloom: Command, tmp_path: 
     ]
 
 
-def test_control_characters_are_replaced(paraloom: Command, tmp_path: Path) -> None:
-    (tmp_path / "pairs.tsv").write_text("a\x1b[2Jb\t\x9bc\u200d\n")
-    out = paraloom("head", "pairs.tsv")[1]
-    assert "a\ufffd[2Jb" in out and "\ufffdc\u200d" in out
-
-
 def test_a_list_in_json_lines_is_an_error_of_its_row(paraloom: Command, tmp_path: Path) -> None:
     (tmp_path / "list.jsonl").write_text('[{"src": "a", "tgt": "b"}]\n')
     status, _, err = paraloom("score", "list.jsonl", "--with", "overlap", "-o", "scored.tsv")

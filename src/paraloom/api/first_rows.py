@@ -37,9 +37,6 @@ _Item = TypeVar("_Item")
 _WIDTH = 200
 """Characters of a text that are shown."""
 
-_CONTROLS = {code: "�" for code in range(160) if not (chr(code).isprintable() or chr(code).isspace())}
-"""Control characters, which a terminal would obey."""
-
 
 @dataclass(frozen=True)
 class Preview:
@@ -247,5 +244,5 @@ def _number(value: float) -> str:
 
 
 def _shortened(text: str) -> str:
-    text = " ".join(text.translate(_CONTROLS).split())
+    text = " ".join(text.split())
     return text if len(text) <= _WIDTH else f"{text[: _WIDTH - 1]}…"
