@@ -15,11 +15,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from paraloom.alignment.assignment import ranks_of
 from paraloom.alignment.local_parts import LocalAlignment, OrderedPart, Rows, merge, restrict
 from paraloom.alignment.prepared_pairs import LearnedState, PreparedPair
 from paraloom.alignment.search import Alignment, LogPriors
 from paraloom.core.array_types import Bools, Floats, Ints
+from paraloom.core.lazy import late
+
+ranks_of = late("paraloom.alignment.assignment:ranks_of")  # only in local order
 
 # A passage counts as moved if it scores this many times log(m n) more than its sentences do where they are: it could be
 # at any of m n places.

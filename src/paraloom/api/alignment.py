@@ -8,7 +8,6 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict, Unpack
 
-from paraloom.alignment.bead_pairs import pairs_of_beads
 from paraloom.api.run import as_list
 from paraloom.bundled import ALIGNMENT_ENCODER
 from paraloom.core.beads import MAX_BEAD_SIZE, Bead
@@ -301,6 +300,8 @@ def _write(
     shown = [bead for bead in beads if delimiter is None or not _is_delimiter(bead, pair.source, delimiter)]
     languages = [language or "und" for language in config.languages(*names)]
     origin = origin_in_name(file_stem(names[0]))
+    from paraloom.alignment.bead_pairs import pairs_of_beads
+
     rows = pairs_of_beads(shown, (pair.source, pair.target), languages, origin, separator=":", first=1)
     write_pairs(rows, output)
 

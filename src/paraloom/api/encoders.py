@@ -21,8 +21,7 @@ from paraloom.api.yields import FEW_PAIRS, few_pairs_warning
 from paraloom.bundled import bundled_path
 from paraloom.core.batches import batched
 from paraloom.core.devices import default_device, training_devices
-from paraloom.core.errors import ConfigError, DataError, ModelError, ParaloomError
-from paraloom.core.optional import imports_of_extra
+from paraloom.core.errors import ConfigError, DataError, ModelError, ParaloomError, imports_of_extra
 from paraloom.core.progress import progress
 from paraloom.core.protocols import EncoderLike
 from paraloom.core.stage import Ref, Stage

@@ -18,8 +18,7 @@ from paraloom.api.keywords import ExtractSettings
 from paraloom.api.run import as_list
 from paraloom.core.config import Config, check_range
 from paraloom.core.digests import signature
-from paraloom.core.errors import ConfigError, RunError
-from paraloom.core.optional import imports_of_extra
+from paraloom.core.errors import ConfigError, RunError, imports_of_extra
 from paraloom.core.progress import progress
 from paraloom.core.schema import DOCUMENTS
 from paraloom.extract import html

@@ -14,10 +14,9 @@ from typing import Any
 
 from paraloom.api.pair_inputs import read_pairs
 from paraloom.api.travelling_warnings import warnings_of
-from paraloom.core.errors import ConfigError, DataError, ParaloomError, RunError, suggestion
+from paraloom.core.errors import ConfigError, DataError, ParaloomError, RunError, imports_of_extra, suggestion
 from paraloom.core.hub import hub_endpoint
 from paraloom.core.licenses import HUB_LICENSES
-from paraloom.core.optional import imports_of_extra
 from paraloom.core.remote_files import as_url, is_url
 from paraloom.core.results import ResultRecord, markdown_table
 from paraloom.core.secrets import hide_environment, redacted

@@ -5,7 +5,8 @@ from __future__ import annotations
 import errno
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from difflib import get_close_matches
 from itertools import islice
 from pathlib import Path
@@ -210,3 +211,12 @@ def suggestion(name: str, known: Iterable[str]) -> str:
     names = [known_name for known_name in islice(known, _MAX_COMPARED) if len(known_name) <= _MAX_COMPARED]
     close = get_close_matches(name[:_MAX_COMPARED], names, n=1, cutoff=0.6)
     return f"; did you mean '{close[0]}'?" if close else ""
+
+
+@contextmanager
+def imports_of_extra(extra: str, purpose: str) -> Iterator[None]:
+    """A block of imports; MissingExtraError, which names the extra, where one of them is not installed."""
+    try:
+        yield
+    except ImportError as error:
+        raise MissingExtraError.for_verb(purpose, extra) from error

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -29,15 +27,6 @@ class OptionalModule:
         value = getattr(module, attribute)
         setattr(self, attribute, value)
         return value
-
-
-@contextmanager
-def imports_of_extra(extra: str, purpose: str) -> Iterator[None]:
-    """A block of imports; MissingExtraError, which names the extra, where one of them is not installed."""
-    try:
-        yield
-    except ImportError as error:
-        raise MissingExtraError.for_verb(purpose, extra) from error
 
 
 EXTRAS = {

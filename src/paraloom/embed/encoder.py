@@ -12,9 +12,8 @@ from typing import Any, overload
 import numpy as np
 
 from paraloom.bundled import BUNDLED
-from paraloom.core.errors import ConfigError, DataError, ModelError
+from paraloom.core.errors import ConfigError, DataError, ModelError, imports_of_extra
 from paraloom.core.lazy import late
-from paraloom.core.optional import imports_of_extra
 from paraloom.core.progress import loading, progress
 from paraloom.core.protocols import EncoderLike
 from paraloom.embed.average import SentenceEncoder, Vectors, normalize_vectors

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from paraloom.core.optional import imports_of_extra
+from paraloom.core.errors import imports_of_extra
 from paraloom.core.version import __version__
 from paraloom.embed.average import Average, SentenceEncoder
 from paraloom.embed.store import CARD, EXPORTED, model_card, save_encoder

@@ -11,8 +11,7 @@ import numpy as np
 
 from paraloom.core.array_types import Float32s, Ints
 from paraloom.core.batches import batches_by_length
-from paraloom.core.errors import ConfigError, ModelError
-from paraloom.core.optional import imports_of_extra
+from paraloom.core.errors import ConfigError, ModelError, imports_of_extra
 from paraloom.embed.onnx_export import FILE, padded_rows
 from paraloom.embed.subwords import UNIT as SUBWORD
 from paraloom.embed.vocabulary import Vocabulary

@@ -11,8 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from paraloom.core.array_types import Ints
-from paraloom.core.errors import ConfigError
-from paraloom.core.optional import imports_of_extra
+from paraloom.core.errors import ConfigError, imports_of_extra
 from paraloom.embed.average import Average, SentenceEncoder
 from paraloom.embed.onnx_graph import Graph, Lists, mean
 from paraloom.embed.spec import PARTS

@@ -11,8 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from paraloom.core.array_types import Int32s, Ints
-from paraloom.core.errors import ConfigError, DataError
-from paraloom.core.optional import imports_of_extra
+from paraloom.core.errors import ConfigError, DataError, imports_of_extra
 from paraloom.core.progress import progress
 from paraloom.core.seeds import generator
 from paraloom.embed import mining_kernels

@@ -10,8 +10,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from paraloom.core.errors import ModelError
-from paraloom.core.optional import imports_of_extra
+from paraloom.core.errors import ModelError, imports_of_extra
 from paraloom.embed.average import Average, SentenceEncoder
 from paraloom.embed.spec import parse_spec
 from paraloom.embed.vocabulary import RowLists, Vocabulary

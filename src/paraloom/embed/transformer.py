@@ -16,9 +16,8 @@ from paraloom.core.array_types import Float32s, Ints
 from paraloom.core.batches import batches_by_length
 from paraloom.core.devices import default_device, parse_device
 from paraloom.core.digests import file_digest, folder_digest, signature
-from paraloom.core.errors import ConfigError, ModelError
+from paraloom.core.errors import ConfigError, ModelError, imports_of_extra
 from paraloom.core.hub import require_hub
-from paraloom.core.optional import imports_of_extra
 from paraloom.embed.average import Vectors
 from paraloom.io.atomic import atomic_write
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from paraloom.core.array_types import Float32s
-from paraloom.core.optional import imports_of_extra
+from paraloom.core.errors import imports_of_extra
 from paraloom.embed.onnx_export import FILE
 from paraloom.embed.onnx_graph import Graph
 from paraloom.embed.transformer_network import LAYER_NORM_EPS, TransformerNetwork

@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING
 
 from paraloom.bundled import BUNDLED, bundled_path
 from paraloom.core.digests import file_digest
-from paraloom.core.errors import ConfigError, ModelError, nearest, suggestion
+from paraloom.core.errors import ConfigError, ModelError, imports_of_extra, nearest, suggestion
 from paraloom.core.hub import quiet
-from paraloom.core.optional import imports_of_extra
 from paraloom.core.remote_files import cache_folder
 from paraloom.io.atomic import disk_full_as_error, unwritable_as_error
 from paraloom.mt.download import (

@@ -16,9 +16,8 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, TypeAlias
 
 from paraloom.core.digests import file_digest
-from paraloom.core.errors import ModelError, ParaloomError
+from paraloom.core.errors import ModelError, ParaloomError, imports_of_extra
 from paraloom.core.hub import hub_endpoint, require_hub
-from paraloom.core.optional import imports_of_extra
 from paraloom.core.progress import format_bytes
 from paraloom.core.remote_files import cache_folder
 from paraloom.io.atomic import disk_full_as_error

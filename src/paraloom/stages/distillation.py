@@ -14,9 +14,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from paraloom.core.config import base_config, check_range
-from paraloom.core.errors import ConfigError
+from paraloom.core.errors import ConfigError, imports_of_extra
 from paraloom.core.lazy import load_object
-from paraloom.core.optional import imports_of_extra
 from paraloom.core.protocols import EncoderLike
 from paraloom.core.seeds import generator
 from paraloom.core.stage import Fit, Json, Ref, StageContext

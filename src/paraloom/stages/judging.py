@@ -11,8 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from paraloom.core.errors import ConfigError, DataError, ModelError
-from paraloom.core.optional import imports_of_extra
+from paraloom.core.errors import ConfigError, DataError, ModelError, imports_of_extra
 from paraloom.core.stage import Fit, Json, Ref, StageContext
 from paraloom.io import Corpus
 

@@ -12,9 +12,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from paraloom.core.config import check_range
-from paraloom.core.errors import ConfigError, DataError, ModelError
+from paraloom.core.errors import ConfigError, DataError, ModelError, imports_of_extra
 from paraloom.core.lazy import load_object
-from paraloom.core.optional import imports_of_extra
 from paraloom.core.protocols import ParserLike
 from paraloom.core.schema import add_column
 from paraloom.core.stage import Fit, Json, Map, Ref, StageContext

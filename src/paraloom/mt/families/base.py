@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from paraloom.core.errors import ConfigError, ModelError
-from paraloom.core.optional import imports_of_extra
+from paraloom.core.errors import ConfigError, ModelError, imports_of_extra
 from paraloom.mt.families import FOLDER_FILE, folder_settings
 from paraloom.mt.languages import language_of, model_code
 

@@ -19,8 +19,7 @@ from types import ModuleType
 from typing import Any, Generic
 
 from paraloom.core.devices import DEVICE_VARIABLE
-from paraloom.core.errors import RunError
-from paraloom.core.optional import imports_of_extra
+from paraloom.core.errors import RunError, imports_of_extra
 from paraloom.core.progress import ProgressCallback, disable_progress
 from paraloom.core.resources import ONE_CPU, Resources, describe_machine
 from paraloom.pipeline.engines.base import Outcome, Result, Task, announce, attempt
