@@ -101,7 +101,7 @@ _FILLING = _AUXILIARIES | {"a", "an", "the", "not"}
 """Words that come, go and move with others."""
 
 
-@lru_cache(maxsize=4096)  # a text is compared with several candidates in turn, and each of these several times
+@lru_cache(maxsize=256)  # a text is compared with several candidates in turn, and each of these several times
 def english_words(text: str) -> tuple[str, ...]:
     """Words and marks in lower case, contractions written in full: "It's" is "it is", whatever it may stand for."""
     plain = text.lower().translate({ord("’"): "'", ord("“"): '"', ord("”"): '"'})
