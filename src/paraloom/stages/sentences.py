@@ -58,7 +58,7 @@ class ReadSentences(Source):
         limit: Maximum number of texts to read, from the beginning; 0 for all.
         distinct: Reject a text that was read before.
         capitalize: Upper-case the first letter of each text, for text that was lower-cased.
-        held_out: Test sets, as in :class:`Clean`. What is equal or near to their texts (in files, of 3 words on) is rejected.
+        held_out: Test sets, as in :class:`Clean`. What is near to a text (in files: of three words on) is rejected.
         bad_rows: 'stop' at a line that cannot be read (not UTF-8, not JSON), or 'reject' it with the reason.
 
     Raises:
