@@ -212,7 +212,7 @@ def main() -> None:
         *of_html,
         ["cues of subtitles; the same times, numbers, tags and lines", f"{options.cues:,}; {'yes' if same else 'NO'}"],
         [SUM, added(counts, counts["unchanged"])],
-        ["killed after so many shards, resumed: the same bytes", f"{stopped}: {'yes' if resumed else 'NO'}"],
+        [f"subtitles, killed after {stopped} shard(s), resumed: the same bytes", "yes" if resumed else "NO"],
     ]  # fmt: skip
     print(json.dumps(table, indent=1, ensure_ascii=False))
     table = [row for row in table if row[0] != SUM]

@@ -138,22 +138,23 @@ def count(folder: Path, sheets: list[Path]) -> tuple[list[str], list[list[str]]]
             add((preset, change), "", "all, by rules", by=RULES)
             add((preset, change), "", "all, by the network", by="network")
             add((preset, change), "", "all, before", version="before")
-    names = [f"{name}, reader {n}" for n in range(1, len(sheets) + 1) for name in ("right", "right and of that kind")]
     outputs = ["sentences with an output", "before"][: len(yields)]
-    return ["preset", "asked for", "text", *outputs, *names], rows
+    return ["preset", "asked for", "text", *outputs, "right", "right and of that kind"], rows
 
 
 def _answers(readers: list[Rows], ids: list[str], change: str) -> list[str]:
-    """Of each reader the shares that are right, and right and of the kind that was asked for; '' if none was read."""
-    cells = list[str]()
+    """Shares that are right, and right and of the kind that was asked for, by each reader where they differ."""
+    if not ids:
+        return ["", ""]
+    cells = list[list[str]]()
     for reader in readers:
         read = [reader[one] for one in ids]
         right = [row["right"].strip() == "1" for row in read]
         kinds = [{*map(str.strip, row["kinds"].split(","))} for row in read]
         obeyed = [bool(of_row - {CONTRACTION}) if change == ANY else change in of_row for of_row in kinds]
         both = [all(one) for one in zip(right, obeyed, strict=True)]
-        cells += [share(right), share(both)] if ids else ["", ""]
-    return cells
+        cells.append([share(right), share(both)])
+    return ["; ".join(dict.fromkeys(of_readers)) for of_readers in zip(*cells, strict=True)]
 
 
 def write_page(path: Path, command: str, columns: list[str], rows: list[list[str]]) -> None:

@@ -210,8 +210,8 @@ def main() -> None:
         ["replaced + left = segments", added(counts)],
         ["of `paraphrase`: replaced + left = segments", added(records)],
         [
-            "killed after so many shards, resumed by one worker: the same bytes as with two workers",
-            f"{done}: {'yes' if same_bytes else 'NO'}",
+            f"killed after {done} shards, resumed by one worker: the same bytes as with two workers",
+            "yes" if same_bytes else "NO",
         ],
         ["`translate`: seconds, processor seconds", listed(round(clock), round(processor))],
         ["by hand: conversations, with the same structure from contents, from lines", listed(*hand)],
