@@ -47,3 +47,12 @@ def test_bad_input_names_file_and_row(paraloom: Command, files: None, tmp_path: 
     (tmp_path / "labeled/test.tsv").unlink()
     status, _, err = paraloom("evaluate", "classification", "english", "--data", "labeled")
     assert status == 1 and "test file not found" in " ".join(err.split())
+
+
+def test_translations_and_references_of_unequal_length_are_named(
+    paraloom: Command, files: None, tmp_path: Path
+) -> None:
+    (tmp_path / "ours.txt").write_text("One.\nTwo.\n")
+    (tmp_path / "wanted.txt").write_text("One.\n")
+    status, _, err = paraloom("evaluate", "translation", "ours.txt", "wanted.txt")
+    assert status == 1 and "ours.txt and wanted.txt have different numbers of lines: 2, 1" in " ".join(err.split())

@@ -333,3 +333,12 @@ def test_sheets_of_right_and_wrong_are_labeled_with_one_answer(tmp_path: Path) -
         assert "filter PAIRS --precision" in app.get("/judge", {}).body.decode()
     labels = read_judgments([tmp_path / "sheet.ada.tsv"]).labels
     assert [labels.get(key) for key in pair_keys(*zip(*pairs, strict=True)).tolist()] == [1, 0, None]
+
+
+def test_a_file_without_a_readable_row_names_the_first_and_why(tmp_path: Path) -> None:
+    (tmp_path / "bad.jsonl").write_text('{"src": 1}\n{"src": "a"}\n')
+    with (
+        closing(Library(tmp_path / "bad.jsonl")) as library,
+        pytest.raises(DataError, match="no pairs found: row 1, 'src' must be text, got 1"),
+    ):
+        library.get()

@@ -140,7 +140,13 @@ def evaluate_translation_files(hypotheses: str | Path, references: str | Path) -
         hypotheses: A translation per line.
         references: As many lines.
     """
-    return evaluate_translation(list(read_lines(hypotheses)), list(read_lines(references)))
+    translations, wanted = list(read_lines(hypotheses)), list(read_lines(references))
+    if len(translations) != len(wanted):
+        raise DataError(
+            f"{hypotheses} and {references} have different numbers of lines: {len(translations):,}, {len(wanted):,}",
+            remedy="Give two files of as many lines.",
+        )
+    return evaluate_translation(translations, wanted)
 
 
 @dataclass(frozen=True)

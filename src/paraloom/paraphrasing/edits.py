@@ -22,7 +22,7 @@ _MARK = re.compile(r"""["()\[\]{}<>$€£%@#]|.*\d.*""")
 _CAPITALIZED = re.compile(r"(?<=[\w,;] )[A-Z][^\W_]*(?=$|[\s.,;:!?)\"])")
 _ODD_FORM = re.compile(
     r"\b(?!(?:i|you|he|she|it|we|they|that|there|who)')\w+'(?:ll|re|ve|d)\b"
-    r"|\w+'(?:s|re|ve|ll|m|d)(?=\W*$| (?:and|or|but)\b)"
+    r"|\b\w+'(?:s|re|ve|ll|m|d)(?=\W*$| (?:and|or|but)\b)"
     r"|\ban [b-df-gj-np-tv-z]\w*|(?-i:\ba )(?!one|once|eu|ew)[aeio]\w*",
     re.IGNORECASE,
 )

@@ -74,16 +74,24 @@ def _is_kind(values: pa.Array, kind: pa.DataType) -> bool:
 
 
 def _pairs(source: RowSource, on_reject: Reject) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
+    reasons = list[str]()
+
+    def reject(row: int, reason: str, _: object) -> None:
+        if not reasons:
+            reasons.append(f": row {row}, {reason}")
+        on_reject(row, reason)
+
     batches = read_pairs(
         str(source.path),
         src_column=source.src_column,
         tgt_column=source.tgt_column,
-        on_reject=lambda row, error, _: on_reject(row, error),
+        on_reject=reject,
         batch_rows=_READ_ROWS,
     )
     first = next(batches, None)
     if first is None:
-        raise DataError("no pairs found", file=source.path, remedy="Give a file with at least one pair.")
+        why = "".join(reasons)
+        raise DataError(f"no pairs found{why}", file=source.path, remedy="Give a file with at least one pair.")
     return first.schema, chain([first], batches)
 
 
