@@ -33,12 +33,7 @@ _CARD_HEAD = "---\nlibrary_name: {library}\ntags:\n- sentence-similarity\n- {lib
 
 
 def save_encoder(encoder: SentenceEncoder, folder: str | Path, training: Mapping[str, object] | None = None) -> Path:
-    """Write an encoder into a folder.
-
-    Each part is `<part>.safetensors` (the table, and scales where it is of integers) and `<part>.vocabulary.txt` (line
-    i is row i); subwords have their model, `subword.spm`, in addition. Every file appears complete or not at all;
-    config.json is written last, and a folder without it is not an encoder.
-    """
+    """Write an encoder into a folder; config.json is last, and a folder without it is not an encoder."""
     from safetensors.numpy import save
 
     folder = Path(folder)

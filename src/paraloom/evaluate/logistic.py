@@ -38,11 +38,7 @@ def fit_logistic(
     tolerance: float = 1e-5,
     max_iterations: int = 1000,
 ) -> Logistic:
-    """Minimize `strength` times the sum of the negative log-likelihoods plus half the squared norm of the weights.
-
-    Two classes share one row of weights, more have one each; intercepts have no penalty. That is the objective, and for
-    equal `C` the result, of scikit-learn's LogisticRegression.
-    """
+    """Minimize `strength` times the negative log-likelihood plus half the weights' squared norm, as scikit-learn."""
     from scipy import optimize
 
     n, d = features.shape

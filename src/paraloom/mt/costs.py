@@ -151,12 +151,10 @@ def read_costs(folder: Path, languages: str = "") -> CostDistribution | None:
 
 
 def cost_warning(costs: CostDistribution, reference: CostDistribution, remedy: str = "", *, chance: float = 0.0) -> str:
-    """A warning about the costs of a text, compared with those of the development text; empty if they are alike.
+    """A warning about a text whose costs are unlike those of the development text; '' if they are not.
 
-    `remedy` is what to do about text that the translator does not know, where more is known than to take another one.
-    They are too high where more than half of the sentences cost more than `HIGH_SHARE` of the development text, and
-    near 0 where three in four cost less than 5 % of it. Of fewer than `MIN_SENTENCES`, so many must be so extreme that
-    this would happen to sentences of the development text with a probability below `chance`.
+    More than half of its sentences cost more than `HIGH_SHARE` of it, or three in four less than 5 %; of fewer than
+    `MIN_SENTENCES`, so many that the probability of this is below `chance`.
     """
     if reference.sentences < MIN_SENTENCES or not costs.sentences:
         return ""
@@ -186,11 +184,7 @@ def _tail(n: int, threshold: int, share: float) -> float:
 
 
 class CostMonitor:
-    """Compares what a translator translates with its development text, and warns once.
-
-    Each call is compared by itself, so that many everyday sentences do not hide a later text of another kind. Calls of
-    fewer than `TINY_CALL` sentences are compared together as soon as they are `MIN_SENTENCES`, then forgotten.
-    """
+    """Compares each call of a translator with its development text, tiny calls together, and warns once."""
 
     def __init__(self, reference: CostDistribution, remedy: str = "") -> None:
         self.reference, self.remedy = reference, remedy

@@ -46,13 +46,7 @@ PROBE_TOKENS = 128
 
 
 class Trainer:
-    """Updates a translator batch by batch.
-
-    On a processor, a batch is cut into `config.threads` slices, one per core, whose gradients are added in slice order:
-    the result depends on the number of slices, never on which one is ready first. On GPUs, each has one slice, and a
-    copy of the weights; they do not repeat their last digits. Where their memory is too small for a batch, it is
-    computed in halves, as often as it takes, whose gradients are added up.
-    """
+    """Updates a translator batch by batch, in slices whose gradients are added in order, whichever is ready first."""
 
     rates = "muon_learning_rate and adam_learning_rate"
 

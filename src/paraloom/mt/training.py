@@ -40,13 +40,7 @@ def train_translator(
     subwords_from: Path | None = None,
     shortlist: bool = True,
 ) -> dict[str, Any]:
-    """Train a translator and write it as a CTranslate2 folder.
-
-    The folder gets model.bin, the subwords, a shortlist (unless that is switched off), the Hugging Face checkpoint
-    (huggingface/), the training curve (curve.jsonl, see `Trainer.evaluate`) and training.json. During training,
-    checkpoint/ holds what a killed training needs to resume; it ends with the same bytes as an uninterrupted one on the
-    same kind of processor.
-    """
+    """Train a translator and write it as a CTranslate2 folder; checkpoint/ has what an interrupted training needs."""
     from paraloom.mt.engine_weights import with_checkpoint
     from paraloom.mt.trainer import Trainer
 

@@ -47,15 +47,7 @@ class ParaphraseOptions(TypedDict, total=False):
 class ControlledParaphraser:
     """Paraphrases sentences with a translator that was trained to write a template, then a paraphrase.
 
-    The template is forced as the beginning of what the decoder writes, so that it cannot write another one; what
-    follows has it if the model learned to follow templates. With a parser, that is checked, and the variants that have
-    it come first.
-
-    Args:
-        translator: Writes templates and paraphrases.
-        settings: Labels it knows, and how it was trained.
-        templates: Templates of its training pairs.
-        parser: Parses sentences, exemplars and paraphrases; without one, exemplars are refused, and nothing is checked.
+    The template is forced as the beginning of what the decoder writes; a parser checks that what follows has it.
     """
 
     def __init__(

@@ -43,11 +43,7 @@ class Leaf(NamedTuple):
 def reordered(text: str, tree: str, random: np.random.Generator) -> str | None:
     """A sentence with adverbials and subordinate clauses in other places: "At noon they left" for "They left at noon".
 
-    A model that learns to write sentences from such sources, with a template, learns from text alone to follow
-    templates, and that what it reads need not have the order of what it writes. Who does what to whom stays as it is:
-    subject, verbs and objects keep their order. Commas of clauses in which something moves are left out. See The idea
-    of Huang and Chang 2021, "Generating syntactically controlled paraphrases without using annotated parallel pairs"
-    (SynPG), whose sources are words without any order: these do not tell subject from object.
+    Who does what to whom stays: subject, verbs and objects keep their order (cf. Huang and Chang 2021, SynPG).
     """
     leaves = locate_leaves(text, tree)
     if leaves is None:

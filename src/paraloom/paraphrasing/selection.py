@@ -111,15 +111,7 @@ class Selection(NamedTuple):
 
 
 class ParaphraseSelector:
-    """Keeps the best candidates of each text, far enough from the text and from one another.
-
-    Args:
-        config: What a candidate must have.
-        encoder: Measures meaning: a cosine.
-        judge: Reads English text and candidate, in both orders. With it, a candidate has a probability to be right, by
-            :func:`probability_right`, and none of the faults of `paraloom.paraphrasing.edits`, for which the words of
-            an encoder with vectors of words are the known ones.
-    """
+    """Keeps the best candidates of each text, far enough from the text and from one another."""
 
     def __init__(
         self,

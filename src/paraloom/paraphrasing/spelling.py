@@ -112,15 +112,7 @@ _BRITISH = ((re.compile(r"ys(?=e|ing)"), "yz"), (re.compile(r"is(?=e|ing|ation)"
 
 
 class Speller:
-    """Writes English text in its standard form without a model: rules, then words that are not in a list.
-
-    Abbreviations and contractions are written in full (`paraloom.paraphrasing.spelling`); the first letter and the
-    pronoun "I" become capitals; text in capitals becomes small; a full stop is added where the text ends with a word. A
-    word that is not in the list becomes the most frequent one that differs by one letter too many, too few, another, or
-    two swapped, or by letters that are repeated ("sooo"). Words with a capital within a text may be names, and stay; so
-    do words of texts of which many are unknown, which may be in another language. See Damerau 1964, "A technique for
-    computer detection and correction of spelling errors", whose four kinds of errors these are.
-    """
+    """Writes English text in its standard form: rules, then unknown words one edit from a frequent one."""
 
     def __init__(self, words: Iterable[str]) -> None:
         self.words = list(words)
