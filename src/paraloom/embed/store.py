@@ -129,13 +129,7 @@ def _read_part(folder: Path, name: str, dimension: int) -> Part:
     try:
         vocabulary = _read_vocabulary(folder, name, lines)
         tensors = load_file(weights)
-        if "nibbles" in tensors:
-            _check_nibbles(tensors["nibbles"], dimension, weights)
-            part = Average(vocabulary, unpack_nibbles(tensors["nibbles"], dimension), tensors["scales"], bits=4)
-        elif "codes" in tensors:
-            part = _coded_average(vocabulary, tensors["codes"], tensors["centroids"], dimension)
-        else:
-            part = Average(vocabulary, tensors["table"], tensors.get("scales"))
+        part = _average_of(vocabulary, tensors, dimension)
     except ModelError as error:
         raise error.at(file=weights) from None
     except UnicodeDecodeError as error:
@@ -161,12 +155,19 @@ def _read_part(folder: Path, name: str, dimension: int) -> Part:
     return network_parts(name).open(name, part, dimension, tensors, weights) if PARTS[name].recurrent else part
 
 
-def _check_nibbles(packed: npt.NDArray[np.uint8], dimension: int, file: Path) -> None:
+def _average_of(vocabulary: Vocabulary, tensors: Mapping[str, npt.NDArray[Any]], dimension: int) -> Average:
+    """The average whose table is stored as it is, in nibbles, or in codes."""
+    if "codes" in tensors:
+        coded: Average = _coded_average(vocabulary, tensors["codes"], tensors["centroids"], dimension)
+        return coded
+    if (packed := tensors.get("nibbles")) is None:
+        return Average(vocabulary, tensors["table"], tensors.get("scales"))
     expected = (dimension + 1) // 2
     if packed.dtype != np.uint8 or packed.ndim != 2 or packed.shape[1] != expected:
         raise ModelError(
-            f"expected nibbles of uint8 and {expected} columns, got {packed.dtype} of shape {packed.shape}", file=file
+            f"expected nibbles of uint8 and {expected} columns, got {packed.dtype} of shape {packed.shape}"
         )
+    return Average(vocabulary, unpack_nibbles(packed, dimension), tensors["scales"], bits=4)
 
 
 def _read_vocabulary(folder: Path, name: str, lines: Path) -> Vocabulary:

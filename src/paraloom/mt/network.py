@@ -21,12 +21,12 @@ from paraloom.core.hub import quiet
 from paraloom.mt.config import TranslatorConfig
 
 if TYPE_CHECKING:
-    from transformers import MarianConfig
+    from transformers import MarianConfig, MarianMTModel
 
 EMBEDDING = "model.shared.weight"  # Name of the embedding matrix, which encoder, decoder and softmax share
 
 
-def new_model(config: TranslatorConfig, vocab_size: int, seed: int) -> Any:
+def new_model(config: TranslatorConfig, vocab_size: int, seed: int) -> MarianMTModel:
     """Create a MarianMTModel with random weights."""
     from transformers import MarianConfig, MarianMTModel
 
@@ -80,7 +80,7 @@ def sizes_of(config: MarianConfig) -> dict[str, Any]:
     }
 
 
-def load_model(checkpoint: Path) -> Any:
+def load_model(checkpoint: Path) -> MarianMTModel:
     from transformers import MarianMTModel
 
     if not (checkpoint / "model.safetensors").is_file():
@@ -170,11 +170,11 @@ class Forward:
             memory = self._add_norm(memory, self._feed_forward(name, memory), f"{name}.final_layer_norm")
         return memory, bias
 
-    def _embed(self, words: Tensor, start: int = 0) -> Tensor:
+    def _embed(self, words: Tensor) -> Tensor:
         vectors = functional.embedding(words, self.parameters[EMBEDDING])
         if self.shape.scale_embedding:
             vectors = vectors * math.sqrt(self.shape.d_model)
-        return self._drop(vectors + self.positions[start : start + words.shape[1]])
+        return self._drop(vectors + self.positions[: words.shape[1]])
 
     def _self_attention(self, name: str, states: Tensor, bias: Tensor) -> Tensor:
         query, key, value = self._project(name, states, "qkv")

@@ -272,13 +272,10 @@ class Trainer:
         (loss / tokens).backward()
         return float(loss.detach()), plain, len(probe)
 
-    def _loss(
-        self, part: npt.NDArray[np.int64], examples: Examples, weights: dict[str, Tensor] | None = None
-    ) -> tuple[float, float]:
-        """The loss of some pairs under the averaged weights, or others, summed over tokens: smoothed, and plain."""
-        weights = self.averaged if weights is None else weights
-        states, targets = self._states(weights, part, examples, None)
-        embedding = weights[EMBEDDING][: self.padding]
+    def _loss(self, part: npt.NDArray[np.int64], examples: Examples) -> tuple[float, float]:
+        """The loss of some pairs under the averaged weights, summed over tokens: smoothed, and plain."""
+        states, targets = self._states(self.averaged, part, examples, None)
+        embedding = self.averaged[EMBEDDING][: self.padding]
         smoothed = smoothed_cross_entropy(states, embedding, targets, self.config.label_smoothing)
         return float(smoothed), cross_entropy(states, embedding, targets)
 

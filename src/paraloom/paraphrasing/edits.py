@@ -129,7 +129,11 @@ class Edit(NamedTuple):
 
 
 def kinds_of_change(source: str, candidate: str) -> list[str]:
-    """How an English text was changed, of `CHANGES`; function words and forms of a word do not count."""
+    """How an English text was changed, of `CHANGES`; contractions count as written in full.
+
+    word: words replace others, not counting articles, auxiliaries, and forms of the same word. order: words that both
+    texts have once, not counting articles and auxiliaries, stand in another order. contraction: nothing else differs.
+    """
     before, after = (_plain(english_words(text)) for text in (source, candidate))
     if before == after:
         written = (_plain(_TOKEN.findall(text.lower().replace("’", "'"))) for text in (source, candidate))
@@ -146,7 +150,17 @@ def kinds_of_change(source: str, candidate: str) -> list[str]:
 
 
 def english_fault(source: str, candidate: str, known: Collection[str] = ()) -> str:
-    """A change of an English text that is seldom right, such as another name, form or article; '' if there is none."""
+    """A change of an English text that is seldom right; '' if there is none.
+
+    These are a repetition that the source lacks; other names, numbers, quotation marks or brackets; another form of a
+    word ("the alum crystal", "a dog play"), but where an auxiliary comes or goes; another preposition, conjunction,
+    article, pronoun or question word; another kind of person ("a man", "a boy"); "some" for "any" and other words that
+    seldom say the same ("a city", "a town"); "is" for "has", and for "does" alone or in its place
+    ("Which are you like?"); "can" and other modals that come or go; a particle that is lost ("set up", "set"); a lost
+    capital at the beginning; a comma at the end; a changed version or quoted name; "how a lot"; "an plane"; a
+    possessive that comes or goes ("Australia is biggest producer"); odd contractions; and a new word, of four letters
+    or more, that is not a known one, if words are given ("beautifulr").
+    """
     if _changes_names(source, candidate) or lost_label(source, candidate):
         return MARKS
     if _ODD_WORDS.search(candidate) or (source[:1].isupper() and candidate[:1].islower()):

@@ -118,7 +118,15 @@ _ALTHOUGH = re.compile(rf"(?:although|though|even though) ({_PLAIN}), ({_PLAIN})
 
 
 class Move(NamedTuple):
-    """Two parts of a sentence that change places, or stay (`conjunction`) with another conjunction."""
+    """Two parts of a sentence that change places, or stay (`conjunction`) with another conjunction.
+
+    Attributes:
+        name: Of the rule.
+        pattern: Of the whole sentence; its groups are both parts and the end.
+        comma: What stands between the parts where they changed places.
+        clause: Whether the part that moves has a subject, so that pronouns might come to stand for another one.
+        conjunction: Instead of changing places, how both parts are written.
+    """
 
     name: str
     pattern: re.Pattern[str]

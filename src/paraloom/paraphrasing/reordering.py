@@ -130,23 +130,16 @@ class _Clauses:
                 end.append(part)
             else:
                 anywhere.append(part)
-        moves = bool(front or end or anywhere)
         for part in anywhere:
             staying.insert(int(self.random.integers(len(staying) + 1)), part)
         stop = len(staying)
         while stop and self._is_punctuation(staying[stop - 1]):
             stop -= 1
-        written = [*front, *staying[:stop], *end, *staying[stop:]]
-        if moves and [part for part in written if not self._is_comma(part)] != [
-            part for part in parts if not self._is_comma(part)
-        ]:
-            written = [part for part in written if not self._is_comma(part)]
-        else:
-            written = parts
-        return [number for part in written for number in orders[part]]
-
-    def _is_comma(self, part: int) -> bool:
-        return not self.children[part] and self.nodes[part].label == ","
+        written, before = (
+            [part for part in some if self.children[part] or self.nodes[part].label != ","]
+            for some in ([*front, *staying[:stop], *end, *staying[stop:]], parts)
+        )
+        return [number for part in (parts if written == before else written) for number in orders[part]]
 
     def _is_punctuation(self, part: int) -> bool:
         return not self.children[part] and self.nodes[part].label in _PUNCTUATION
