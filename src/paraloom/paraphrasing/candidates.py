@@ -16,6 +16,7 @@ from paraloom.paraphrasing.edits import CHANGES, lost_label
 from paraloom.paraphrasing.moves import Move
 from paraloom.paraphrasing.paraphraser import ControlledParaphraser
 from paraloom.paraphrasing.rewrites import rewrites
+from paraloom.paraphrasing.round_trip import check_number
 from paraloom.paraphrasing.selection import (
     Measured,
     ParaphraseSelector,
@@ -138,8 +139,7 @@ class SelectingParaphraser:
     def __init__(
         self, paraphraser: ParaphraserLike, selector: ParaphraseSelector | None, *, n: int, candidates: int
     ) -> None:
-        if n < 1:
-            raise ConfigError(f"'n' must be 1 or more, got {n}")
+        check_number(n)
         self.paraphraser = paraphraser
         self.selector = selector
         self.n = n

@@ -14,7 +14,7 @@ from paraloom.core.protocols import ParserLike, PrefixScorerLike, PrefixTranslat
 from paraloom.paraphrasing.control import ControlledVariant, control_variants, join_parts, nearness, warn_of_distance
 from paraloom.paraphrasing.examples import TEMPLATE_HEIGHT, bounded_cut, source_template, source_text, target_prefix
 from paraloom.paraphrasing.linearization import cut_tree, plain_text, read_template
-from paraloom.paraphrasing.round_trip import with_variants
+from paraloom.paraphrasing.round_trip import check_number, with_variants
 from paraloom.paraphrasing.settings import ParaphraserSettings
 from paraloom.paraphrasing.templates import TemplateTable
 from paraloom.text.function_words import known_function_words, sample_language, suspected_language
@@ -157,8 +157,7 @@ class ControlledParaphraser:
         Returns:
             See `paraphrase`.
         """
-        if n < 1:
-            raise ConfigError(f"'n' must be 1 or more, got {n}")
+        check_number(n)
         if template is not None and like is not None:
             raise ConfigError("'template' and 'like' cannot be combined", remedy="Give one of them.")
         parts = self.split(texts)

@@ -138,12 +138,12 @@ class Speller:
             return None
         stretched = [_STRETCHED.sub(repeated, lower) for repeated in (r"\1\1", r"\1")]
         if lower in MISSPELLINGS:
-            return _cased(MISSPELLINGS[lower], word)
+            return _in_case(MISSPELLINGS[lower], word)
         candidates = [*(stretched if stretched[0] != lower else ()), *_edited(lower)]
         ranked = [rank for one in candidates if (rank := self._ranks.get(one, frequent)) < frequent]
         if not ranked:
             return None
-        return _cased(self.words[min(ranked)], word)
+        return _in_case(self.words[min(ranked)], word)
 
     def standard_form(self, text: str) -> str:
         """The standard form of a text."""
@@ -178,13 +178,6 @@ class Speller:
 
 def _with_capital(text: str) -> str:
     return _FIRST.sub(lambda match: match[0][:-1] + match[1].upper(), text)
-
-
-def _cased(text: str, like: str) -> str:
-    """A text with the case of a word."""
-    if like.isupper():
-        return text.upper()
-    return text[0].upper() + text[1:] if like[0].isupper() else text
 
 
 def _edited(word: str) -> Sequence[str]:
