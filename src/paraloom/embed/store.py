@@ -20,7 +20,7 @@ from paraloom.embed.spec import PARTS, parse_spec
 from paraloom.embed.subwords import UNIT as SUBWORD
 from paraloom.embed.subwords import SubwordVocabulary
 from paraloom.embed.vocabulary import Vocabulary
-from paraloom.io.atomic import atomic_write
+from paraloom.io.atomic import atomic_write, write_text
 
 _coded_average = late("paraloom.embed.product_quantization:CodedAverage")
 
@@ -61,10 +61,8 @@ def save_encoder(encoder: SentenceEncoder, folder: str | Path, training: Mapping
         "paraloom": __version__,
         "training": dict(training),
     }
-    with atomic_write(folder / CARD) as temporary:
-        temporary.write_text(model_card(encoder, training), encoding="utf-8")
-    with atomic_write(folder / CONFIG) as temporary:
-        temporary.write_text(json.dumps(config, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    write_text(folder / CARD, model_card(encoder, training))
+    write_text(folder / CONFIG, json.dumps(config, indent=1, ensure_ascii=False) + "\n")
     return folder
 
 

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from paraloom.core.errors import ModelError
 from paraloom.core.protocols import Variant
-from paraloom.io.atomic import atomic_write
+from paraloom.io.atomic import write_text
 
 COSTS_FILE = "costs.json"  # File of a translator folder with the distribution of its costs on development text
 
@@ -126,8 +126,7 @@ class CostDistribution:
 def write_costs(folder: Path, costs: CostDistribution, text: str, languages: str = "") -> None:
     """Write the costs into a translator folder: of one pair of languages, such as `de-en`, where it has many."""
     saved = {"text": text, "decode": COST_DECODING, **costs.to_dict()}
-    with atomic_write(_costs_file(folder, languages)) as temporary:
-        temporary.write_text(json.dumps(saved, ensure_ascii=False) + "\n", encoding="utf-8")
+    write_text(_costs_file(folder, languages), json.dumps(saved, ensure_ascii=False) + "\n")
 
 
 def _costs_file(folder: Path, languages: str) -> Path:

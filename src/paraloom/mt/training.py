@@ -15,7 +15,7 @@ from typing import Any
 from paraloom.core.digests import digest, file_digest
 from paraloom.core.errors import ModelError
 from paraloom.core.progress import progress
-from paraloom.io.atomic import atomic_write
+from paraloom.io.atomic import write_text
 from paraloom.mt.checkpoint import CHECKPOINT, convert, save_checkpoint
 from paraloom.mt.config import TranslatorConfig
 from paraloom.mt.data import Examples, SentencePairs, encode_examples
@@ -195,8 +195,7 @@ class TrainingCurve:
         self.path = path
         lines = path.read_text().splitlines() if path.is_file() else []
         kept = [line for line in lines if _step_of(line) <= step] if step else []
-        with atomic_write(path) as temporary:
-            temporary.write_text("".join(f"{line}\n" for line in kept), encoding="utf-8")
+        write_text(path, "".join(f"{line}\n" for line in kept))
 
     def write(self, **point: float) -> None:
         with self.path.open("a", encoding="utf-8") as stream:
