@@ -50,12 +50,7 @@ def unit_rows(matrix: Matrix) -> Matrix:
 
 
 def nearest_pairs(source: Matrix, target: Matrix, k: int) -> CandidatePairs:
-    """The k nearest targets of each source, and the k nearest sources of each target, by dot product.
-
-    Only 48 entries of a row take part in the search, the greatest after multiplication with the share of their column
-    that the index holds, and the 1,024 greatest of a column, so that the time per row does not grow with their number;
-    a neighbor that shares only common columns may be missed.
-    """
+    """The k nearest targets of each source and sources of each target, by the 48 heaviest entries of a row."""
     rows, columns = _nearest(source, target, k)
     back_columns, back_rows = _nearest(target, source, k)
     cells = np.unique(np.concatenate([rows * target.shape[0] + columns, back_rows * target.shape[0] + back_columns]))

@@ -47,12 +47,7 @@ class DenseVectors(NamedTuple):
 
 
 def word_vectors(source: Documents, target: Documents, lexicons: Lexicons) -> DocumentVectors:
-    """Vectors whose product is the cosine of tf-idf weighted words, the mean of both directions.
-
-    In each direction a document is represented by the words that it leads to expect in the other language: its
-    translation's, its own where they are the same, and their translations by the lexicon.  tf is log(1 + count), idf
-    log((documents + 1) / (documents with the word + ½)) over the other side.
-    """
+    """Vectors whose product is the cosine of tf-idf weighted words, own and expected, the mean of both directions."""
     from scipy import sparse
 
     expected_target, actual_target = _direction(source, target, lexicons[0])

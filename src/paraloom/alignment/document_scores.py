@@ -90,9 +90,7 @@ def score_candidates(
 def sum_evidence(
     evidence: Mapping[str, Floats], weights: Mapping[str, float], pairs: CandidatePairs, sizes: tuple[int, int]
 ) -> Floats:
-    """The weighted sum of the evidence; that of the site counts by how reliable it is (`reliability`), unless it
-    is all there is.
-    """
+    """The weighted sum of the evidence; the site's counts by its `reliability`, unless it is all there is."""
     total = np.zeros(len(pairs.sources))
     for name, values in evidence.items():
         if name not in SITE:
@@ -107,12 +105,7 @@ def sum_evidence(
 
 
 def reliability(pairs: CandidatePairs, content: Floats, values: Floats, sizes: tuple[int, int]) -> float:
-    """Reliability of addresses (or links): the excess similarity of true pairs over others, 0 to 1.
-
-    The pairs that are taken to be true are the surer half of those whose content is the best match of each other. Of
-    the documents of each, the greatest value with any other document is subtracted from its own. Pages that are
-    numbered independently in each language are no more alike than others, and their addresses do not count.
-    """
+    """Excess similarity of addresses (or links) of the surer mutual best matches over any other document's, 0 to 1."""
     chosen = assign(pairs, content, sizes, "mutual")
     lead = margins(pairs, content, chosen, sizes)
     sure = chosen[lead >= np.median(lead)] if len(chosen) else chosen

@@ -24,11 +24,8 @@ _MIN_MATCHES, _MIN_DEVIATION, _MIN_RATIO = 3, 1e-3, -6.0
 class EmbeddingEvidence:
     """Scores a bead by weight × the log-likelihood ratio of the margin between its sides, −6 at least.
 
-    The margin is the cosine less the mean cosine of either side with the sentences of the other text. It is normally
-    distributed among sentences that correspond, here those that are each other's nearest, and among random pairs. What
-    is more similar than usual counts as what is usual. Without three pairs of nearest sentences it says nothing. See
-    Artetxe and Schwenk 2019, Margin-based Parallel Corpus Mining with Multilingual Sentence Embeddings, eq. 2 with a
-    difference; Thompson and Koehn 2019, Vecalign, §3, for the mean over random sentences.
+    The margin is the cosine less the mean cosine of either side with the other text (Artetxe and Schwenk 2019): normal
+    among mutually nearest sentences and among random pairs. What is more similar than usual counts as usual.
     """
 
     def __init__(self, source: Float32s, target: Float32s, sizes: tuple[Ints, Ints], weight: float = 1.0) -> None:

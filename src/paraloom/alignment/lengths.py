@@ -30,13 +30,7 @@ class LengthModel(NamedTuple):
 
 
 def fit_length_model(characters: Sequence[tuple[Floats, Floats]], beads: Sequence[Ints]) -> LengthModel:
-    """Estimate a length model from the one-to-one beads of an alignment.
-
-    P(|δ|) interpolates the observed distribution with Gale and Church's in equal parts: translators of one kind of text
-    keep closer to its lengths than the normal distribution says, and now and then deviate far, and the observed
-    distribution alone would outweigh the words. See Gale and Church 1993, A Program for Aligning Sentences in Bilingual
-    Corpora, §3.3.
-    """
+    """Estimate a length model from 1:1 beads: the observed distribution and Gale and Church's in equal parts."""
     source, target = [np.empty(0)], [np.empty(0)]
     for (source_characters, target_characters), text_beads in zip(characters, beads, strict=True):
         single = text_beads[(text_beads[:, 1] == 1) & (text_beads[:, 3] == 1)]
@@ -60,19 +54,10 @@ def _unadapted_model(characters: Sequence[tuple[Floats, Floats]]) -> LengthModel
 
 
 class LengthEvidence:
-    """Scores a bead by weight × log P(|δ|), δ the difference of its lengths in standard deviations.
+    """Scores a bead by weight × log P(|δ|), its lengths' difference in standard deviations (Gale and Church 1993,
+    §3.3).
 
-    A contrast adds contrast × (log p(δ) − log P(|δ|) − log p(lengths on their own)), which turns the score into a
-    log-likelihood ratio: how much likelier two lengths are together than apart.  Lengths that few sentences have say
-    more than common ones, and five beads 1:1 more than one of 5:5. See Gale and Church 1993, §3.3.
-
-    Args:
-        source: Characters of each source sentence.
-        target: Characters of each target sentence.
-        weight: Weight of log P(|δ|).
-        contrast: Weight of the contrast.
-        max_size: Most sentences of a bead on a side that has a contrast.
-        model: Distribution of the deviations; by default Gale and Church's around the ratio of these texts.
+    The contrast makes it a log-likelihood ratio: how much likelier two lengths are together than apart.
     """
 
     def __init__(

@@ -131,11 +131,7 @@ class LexicalDirection:
 class LexicalEvidence:
     """Scores a bead by weight × (log p(target | source) / p(target) + log p(source | target) / p(source)).
 
-    A word of one side comes from the other side, with a probability that grows with its share of the words expected
-    there, or from the background.  Blocks that are too long expect too much, those too short explain too little, and no
-    word is explained more often than the other side supports it: neither by the same word twice, nor by the cause of
-    another sentence's word.  Each direction counts in proportion to the share of the words that it explains. See Moore
-    2002, Fast and Accurate Sentence Alignment of Bilingual Corpora, §3, with any evidence in place of a lexicon.
+    Each word comes from the other side, as often as that supports it, or from the background (cf. Moore 2002, §3).
     """
 
     def __init__(self, forward: LexicalDirection, backward: LexicalDirection, weight: float) -> None:

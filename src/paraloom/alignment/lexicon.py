@@ -71,12 +71,7 @@ def learn_lexicon(source: TokenLists, target: TokenLists) -> BilingualLexicon | 
 
 
 def read_lexicon(path: str | Path) -> tuple[BilingualLexicon, BilingualLexicon]:
-    """Read a bilingual lexicon as evidence for the aligner.
-
-    A line has a source word, a target word and an optional probability, separated by tabs; or it is hunalign's
-    `target @ source`.  Entries of several words are skipped.  Without probabilities all translations of a word are
-    equally likely.
-    """
+    """Read lines of source word, target word and optional probability, or of hunalign's `target @ source`."""
     words: list[str] = []
     translations: list[str] = []
     weights: list[float] = []

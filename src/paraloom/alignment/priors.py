@@ -21,11 +21,7 @@ _RARE, _NAMED_SENTENCES = 0.003, 4
 
 @dataclass(frozen=True, kw_only=True)
 class PriorModel:
-    """Prior probabilities of the kinds of beads, and how far a text's own beads may change them.
-
-    Priors learned from an aligner's own beads can run away: a large bead that was chosen once makes large beads
-    cheaper in the next round.  Three settings prevent it.  `benchmarks/alignment_priors.py` chose them.
-    """
+    """Prior probabilities of the kinds of beads, and how far a text's own beads, which can run away, change them."""
 
     # Factor of the prior for each sentence beyond four, of kinds that the table does not name.  With 1 a 5:5 bead is as
     # probable as 3:1, and cheaper than five beads 1:1.

@@ -1,8 +1,4 @@
-"""Numba kernels of the evidence of words for beads: how far one side predicts the words of the other.
-
-In a direction, the sentences of one text (the predictors) predict the words of the other text (the observed).  A block
-is a run of 1 … A predictors.
-"""
+"""Numba kernels of the evidence of words for beads: how far blocks of sentences predict words of the other text."""
 
 from __future__ import annotations
 
@@ -319,13 +315,7 @@ def _compute_gains(
 def _explained_gain(
     block: Block, usage: Usage, sizes: tuple[int, int], words: Int32s, counts: Float32s, offsets: Ints, sentence: int
 ) -> tuple[float, tuple[int, int]]:
-    """Gain of the words of one more observed sentence that a block explains, each up to its capacity.
-
-    A cause that the sentences before have used is not there for this one: of two sentences with a word for "picture",
-    one picture explains only one.  Within a sentence it may explain several words, as compounds do.
-
-    sizes: How many words are met, and how many causes are claimed.
-    """
+    """Gain of the words of one more observed sentence that a block explains, each up to what is not used yet."""
     limits, causes = block.limits, block.causes
     seen, met, used, claims, claimed = usage
     met_words, used_causes = sizes

@@ -198,10 +198,7 @@ def normalize_vectors(vectors: Vectors) -> Vectors:
 
 
 def principal_directions(products: npt.NDArray[Real], count: int, *, skipped: int = 0) -> npt.NDArray[Real]:
-    """Eigenvectors `(d, count)` of the products of columns, strongest first, after the first ones of them.
-
-    The sign of a direction is arbitrary: its largest entry is made positive.
-    """
+    """Eigenvectors `(d, count)`, strongest first after the `skipped` ones; the largest entry of each is positive."""
     strongest: npt.NDArray[Real] = np.linalg.eigh(products)[1][:, ::-1][:, skipped : skipped + count]
     strongest = strongest * np.sign(strongest[np.abs(strongest).argmax(axis=0), np.arange(strongest.shape[1])])
     return strongest

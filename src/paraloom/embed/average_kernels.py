@@ -1,8 +1,6 @@
-"""Kernels of averages, compiled by numba: the mean, its gradient by row, and lazy Adam on those rows.
+"""Kernels of averages: the mean, its gradient by row, and lazy Adam on those rows.
 
-The kernels release the GIL and are cached on disk. Each one writes only to the range of rows that it is given, so that
-threads share one array and the result does not depend on their number. Lists are flat: `rows` int32 (tokens,),
-`offsets` int64 (n + 1,).
+Each writes only to the range of rows that it is given, so that the result does not depend on the number of threads.
 """
 
 from __future__ import annotations
@@ -17,11 +15,7 @@ _VECTORS = {"reassoc", "contract", "nsz"}
 
 @kernel(error_model="numpy")
 def add_means(rows, offsets, table, scales, out, column, begin, end):
-    """out[i, column:column+d] += mean of table[row] · scales[row] over list i, for the lists begin to end.
-
-    table (V, d) float32 or int8, scales float32 (V,). An empty list adds nothing. The order of the sum is that of the
-    code, so that `average.add_mean` has the same bits.
-    """
+    """out[i, column:column+d] += mean of table[row] · scales[row] over list i, in the order of sums of `add_mean`."""
     width = table.shape[1]
     for i in range(begin, end):
         first, last = offsets[i], offsets[i + 1]
@@ -50,11 +44,7 @@ def add_means(rows, offsets, table, scales, out, column, begin, end):
 
 @kernel
 def invert(rows, offsets, used, slots):
-    """Inverted index of the used lists: unique rows int32 (u,), starts int64 (u + 1,), members int32 (lists by row).
-
-    used: bool (n,). slots: int32 (V,), all -1 before and after the call: scratch memory that makes the cost
-    independent of V.
-    """
+    """Inverted index of the used lists: unique rows, starts, members; `slots` (V,) is -1 before and after the call."""
     unique = np.empty(len(rows), np.int32)
     counts = np.zeros(len(rows) + 1, np.int64)
     distinct = 0
@@ -105,10 +95,7 @@ def row_gradients(starts, members, offsets, gradient, column, out, begin, end):
 
 @kernel(fastmath=_VECTORS, error_model="numpy")
 def adam_rows(unique, gradient, table, first, second, rates, learning_rate, beta1, beta2, epsilon, begin, end):
-    """One step of Adam on the rows unique[begin:end]; gradient (u, d), table and first and second moments (V, d).
-
-    rates float32 (V,), factor of each row's learning rate. learning_rate and epsilon include the bias corrections.
-    """
+    """One step of Adam on the rows unique[begin:end]; learning_rate and epsilon include the bias corrections."""
     one = np.float32(1)
     for u in range(begin, end):
         k = unique[u]

@@ -54,9 +54,7 @@ class TrainablePart(Protocol):
 class TrainableAverage:
     """The mean of token vectors, with lazy Adam on its table, or on one weight per type that multiplies its vector.
 
-    A step costs what the batch contains, whatever the size of the vocabulary: a row and its moments change only when a
-    sentence with a gradient contains it. Moments therefore do not decay in between, and the bias corrections use the
-    global step. See Kingma & Ba 2014, "Adam".
+    Moments of a row do not decay between the batches that have it; the bias corrections use the global step.
     """
 
     def __init__(

@@ -12,7 +12,7 @@ from typing import Any
 
 from paraloom.core.array_types import Float32s
 from paraloom.core.errors import ModelError
-from paraloom.io.atomic import atomic_write
+from paraloom.io.atomic import atomic_write, write_text
 
 _FILE = "state.safetensors"
 
@@ -121,7 +121,5 @@ def run_with_checkpoints(
 
 
 def write_records(folder: Path, curve: Iterable[Mapping[str, object]], timings: Mapping[str, float]) -> None:
-    with atomic_write(folder / "curve.jsonl") as temporary:
-        temporary.write_text("".join(f"{json.dumps(line)}\n" for line in curve), encoding="utf-8")
-    with atomic_write(folder / "timings.json") as temporary:
-        temporary.write_text(json.dumps(timings, indent=1) + "\n", encoding="utf-8")
+    write_text(folder / "curve.jsonl", "".join(f"{json.dumps(line)}\n" for line in curve))
+    write_text(folder / "timings.json", json.dumps(timings, indent=1) + "\n")

@@ -30,12 +30,7 @@ class ContextVectors(NamedTuple):
 def contextual_word_vectors(
     encoder: TransformerEncoder, texts: Iterable[pa.Array], words: Sequence[str], max_contexts: int
 ) -> ContextVectors:
-    """Average the last states of each word over the sentences that it occurs in.
-
-    The state of a word is the mean of those of its pieces. Sentences all of whose words have enough contexts are not
-    encoded, so that the time grows with the number of words, not of sentences. See Wada et al. 2025, "Static word
-    embeddings for sentence semantic representation", §3.1.
-    """
+    """Average the last states of each word in up to `max_contexts` of its sentences (Wada et al. 2025, §3.1)."""
     if max_contexts < 1:
         raise ConfigError(f"'max_contexts' is {max_contexts}; expected 1 or more")
     row_of = {word: row for row, word in enumerate(words)}
@@ -65,12 +60,7 @@ def _chunks(array: pa.Array) -> Iterator[pa.Array]:
 
 
 def reduce_by_sentences(vectors: Vectors, means: Vectors, dimension: int, num_removed: int) -> Vectors:
-    """Project word vectors on the principal components of sentences, without the first ones.
-
-    The strongest components of averaged sentences are what all sentences have in common, such as their length or style;
-    without them cosines of averages depend on what sentences are about. See Wada et al. 2025, §3.2; Mu and Viswanath
-    2018, "All-but-the-top".
-    """
+    """Project words on the principal components of sentences, without the first, common ones (Wada et al. 2025)."""
     width = vectors.shape[1]
     if num_removed + dimension > width:
         raise ConfigError(

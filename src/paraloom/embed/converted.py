@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from paraloom.core.array_types import Float32s
+from paraloom.core.engine_files import read_variables
 from paraloom.core.errors import ConfigError, ModelError
 from paraloom.embed.transformer import CONFIG, DENSE
 from paraloom.embed.transformer_network import TransformerShape, network_of_bert
@@ -16,7 +17,6 @@ from paraloom.embed.transformer_store import save_transformer
 from paraloom.embed.transformer_vocabulary import TeacherVocabulary
 
 _VERSION = 6
-_DTYPES = (np.float32, np.int8, np.int16, np.int32, np.float16)
 _BERT = {"activation": 3, "pre_norm": 0, "scale_embeddings": 0, "embeddings_merge": 1, "multi_query_attention": 0}
 """Settings of a BERT: GELU, norms behind, sums of embeddings."""
 
@@ -101,37 +101,9 @@ def _weight(variables: dict[str, Float32s], name: str) -> Float32s:
 
 def _read_model(path: Path) -> dict[str, Float32s]:
     """The variables of a model.bin of CTranslate2, by name."""
-    data, at = path.read_bytes(), 0
-
-    def number(form: str) -> int:
-        nonlocal at
-        (value,) = struct.unpack_from(f"<{form}", data, at)
-        at += struct.calcsize(form)
-        return int(value)
-
-    def text() -> str:
-        nonlocal at
-        size = number("H")
-        at += size
-        return data[at - size : at - 1].decode()
-
-    variables = {}
     try:
-        if (version := number("I")) != _VERSION:
-            raise ModelError(f"expected version {_VERSION} of CTranslate2's format, got {version}", file=path)
-        text(), number("I")
-        for _ in range(number("I")):
-            name = text()
-            shape = [number("I") for _ in range(number("B"))]
-            dtype = np.dtype(_DTYPES[number("B")])
-            size = number("I")
-            variables[name] = np.frombuffer(data, dtype, size // dtype.itemsize, at).reshape(shape).copy()
-            at += size
-        for _ in range(number("I")):
-            alias = text()
-            variables[alias] = variables[text()]
+        return read_variables(path, _VERSION)
     except (struct.error, ValueError, IndexError, KeyError) as error:
         raise ModelError(
             f"the weights cannot be read ({error})", file=path, remedy="Convert the model again."
         ) from None
-    return variables

@@ -124,12 +124,7 @@ def distill_encoder(
     threads: int | None = None,
     checkpoint_seconds: float = 60.0,
 ) -> dict[str, Any]:
-    """Train an encoder whose cosines are those of a teacher's vectors, and save it.
-
-    The loss is Σ (cos of the student − cos of the teacher)² over all pairs of a batch; no labels are needed. An
-    interrupted training resumes from `folder/checkpoint/` when it is called again with the same sentences and
-    configuration, and ends with the same bytes, which do not depend on the number of threads either.
-    """
+    """Train an encoder whose cosines are those of a teacher, and save it; resumes from `folder/checkpoint/`."""
     spec, folder = config.parsed_spec, Path(folder)
     sizes = {unit: config.vocab_size(unit) for unit in spec.units}
     began = time.perf_counter()

@@ -78,12 +78,7 @@ _MODULE = "modeling_paraloom.py"
 
 
 def export_sentence_transformer(encoder: SentenceEncoder, folder: str | Path, card: str = "") -> bool:
-    """Write a folder for `SentenceTransformer(folder)`, with the card that the encoder has.
-
-    An average of words alone, or of subwords alone, becomes the library's own StaticEmbedding, with a tokenizer that
-    splits as ours does and drops unknown words. Every other encoder is stored unchanged with `modeling_paraloom.py`,
-    which loads it with this package: `SentenceTransformer(folder, trust_remote_code=True)`.
-    """
+    """Write a folder for `SentenceTransformer`: a StaticEmbedding if that is equivalent, else with our code."""
     part = encoder.parts[encoder.spec.parts[0]]
     plain = encoder.spec.parts in (("word",), ("subword",)) and isinstance(part, Average)
     with atomic_folder(folder, "modules.json") as partial:

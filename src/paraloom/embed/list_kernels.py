@@ -1,8 +1,4 @@
-"""Kernels over lists of tokens, compiled by numba: interning, look-up, selection of lists, keys.
-
-The kernels release the GIL and are cached on disk. Lists are flat: list i is `rows[offsets[i]:offsets[i + 1]]`, with
-`rows` int32 (tokens,) and `offsets` int64 (n + 1,).
-"""
+"""Kernels over lists of tokens: interning, look-up, selection of lists, keys."""
 
 from __future__ import annotations
 

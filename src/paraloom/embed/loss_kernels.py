@@ -14,9 +14,7 @@ _VECTORS = {"reassoc", "contract", "nsz"}
 def margin(vectors, anchors, positives, negatives, delta, weight, gradient, active):
     """Loss, violations and gradient of Σ weight · max(0, δ − cos(anchor, positive) + cos(anchor, negative)).
 
-    anchors, positives, negatives: int64 (t,), rows of vectors (n, d); a triple without a negative (-1) is left out.
-    The gradient is added to `gradient` (n, d); `active`, bool (n,), becomes true for the vectors that get one.
-    A zero vector has cosine 0 with every vector, and no gradient.
+    A triple without a negative (-1) is left out; a zero vector has cosine 0 with every vector, and no gradient.
     """
     width = vectors.shape[1]
     inverse = np.zeros(len(vectors), np.float32)

@@ -56,12 +56,7 @@ def batch_triples(count: int, of_first: Ints, of_second: Ints | None = None) -> 
 
 
 def hardest_negatives(vectors: Float32s, keys: Ids, other_keys: Ids, team: ThreadTeam) -> Ints:
-    """The most similar sentence of another pair, for each sentence of a mega-batch.
-
-    Pairs that share a sentence with the anchor's pair are excluded: the pair itself, duplicates of the anchor or of its
-    paraphrase, and other paraphrases of either. See Wieting & Gimpel 2018 (PNMT) §4.1: t is drawn from ⟨t, ·⟩ ∈ S_b,
-    the anchor's own side of the other pairs.
-    """
+    """The most similar sentence of another pair, for each of a mega-batch (PNMT §4.1); no pair that shares one."""
     count = len(vectors)
     negatives, nearest = np.full(count, -1, np.int64), np.full(count, -2, np.float32)
     for start in range(0, count, _BLOCK):
@@ -80,15 +75,7 @@ def _search_columns(arguments: Any, first: int, begin: int, end: int) -> None:
 
 
 def contrastive_loss(vectors: Float32s, keys: Ids, other_keys: Ids, temperature: float, margin: float = 0.0) -> Loss:
-    """Cross-entropy of finding the other side of each pair among those of the batch, in both directions.
-
-    −½ log softmax_j(cos(aᵢ, bⱼ) / τ)[i] − ½ log softmax_j(cos(aⱼ, bᵢ) / τ)[i], averaged over the pairs i. Pairs that
-    share a sentence are not negatives of each other.
-
-    A zero vector has cosine 0 with every vector, and no gradient. See van den Oord et al. 2018 (InfoNCE); Henderson et
-    al. 2017, "Efficient natural language response suggestion": the other pairs of the batch as negatives. Yang et al.
-    2019, "Improving multilingual sentence embedding using bi-directional dual encoder with additive margin softmax": m.
-    """
+    """Cross-entropy of finding the other sides of pairs in the batch (InfoNCE), with a margin (Yang et al. 2019)."""
     count = len(vectors) // 2
     batch = _unit_rows(vectors)
     first, second = batch.units[:count], batch.units[count:]
@@ -163,13 +150,7 @@ def similarity_loss(vectors: Float32s, target: Float32s) -> Loss:
 
 
 def distribution_loss(vectors: Float32s, target: Float32s, temperature: float) -> Loss:
-    """Mean over i of KL(softmax_j(target(i, j) / τ) ‖ softmax_j(cos(i, j) / τ)), j ≠ i, and its gradient.
-
-    Each sentence learns which others of the batch are nearest, and how much nearer than the rest.
-
-    A zero vector has cosine 0 with every vector, and no gradient. See Wada et al. 2025, "Static word embeddings for
-    sentence semantic representation", §3.3.
-    """
+    """Mean over i of KL(softmax_j(target(i, j) / τ) ‖ softmax_j(cos(i, j) / τ)), j ≠ i (Wada et al. 2025, §3.3)."""
     batch = _unit_rows(vectors)
     units = batch.units
     count = len(vectors)

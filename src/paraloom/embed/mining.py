@@ -95,13 +95,7 @@ def bitext_neighbors(
 def select_pairs(
     neighbors: Neighbors, *, threshold: float = MARGIN_THRESHOLD, retrieval: Retrieval = "max"
 ) -> MinedBitext:
-    """Choose the pairs of vectors that are translations of each other, each vector in one pair at most.
-
-    The score of a pair is the ratio margin: its cosine over the mean cosine of both vectors with their k nearest ones
-    on the other side, cos(x, y) / ((Σ cos(x, z) / k + Σ cos(y, z) / k) / 2). It is comparable between sentences where
-    the cosine is not, because some sentences are near to everything. See Artetxe and Schwenk 2019, "Margin-based
-    parallel corpus mining with multilingual sentence embeddings", §3.
-    """
+    """Choose pairs by the ratio margin (Artetxe and Schwenk 2019, §3), each vector in one pair at most."""
     check_mining(threshold=threshold, retrieval=retrieval)
     means = [_mean_cosines(side) for side in neighbors]
     forward = _best_candidates(neighbors.forward, means[0], means[1])

@@ -1,7 +1,4 @@
-"""Kernels of mining: the k highest cosines of each row and of each column, updated block by block.
-
-They release the GIL and are cached on disk. Each call writes only to the range of rows, or columns, that it is given.
-"""
+"""Kernels of mining: the k highest cosines of each row and of each column, updated block by block."""
 
 from __future__ import annotations
 
@@ -59,10 +56,7 @@ def _insert(values, numbers, value, number):
 
 @kernel
 def margins(cosines, indices, own_means, other_means):
-    """Ratio margin of each candidate, float32 (n, k), -inf where an index is negative or both means are not positive.
-
-    own_means float32 (n,) and other_means float32 (m,): mean cosine of each vector with its k nearest.
-    """
+    """Ratio margin of each candidate, -inf where an index is negative or both mean cosines are not positive."""
     scores = np.full(cosines.shape, -np.inf, np.float32)
     for row in range(cosines.shape[0]):
         for slot in range(cosines.shape[1]):

@@ -29,12 +29,7 @@ _MAX_BYTES = 2**31 - 2**20
 
 
 def export_onnx(encoder: SentenceEncoder, folder: str | Path) -> None:
-    """Write `model.onnx`, the vocabularies and config.json into a folder, which appears complete or not at all.
-
-    The graph has an input `<unit>_rows` for each kind of unit (word, trigram, subword): int64 `(n, t)`, one text per
-    line, the rows of its known units in the vocabulary, padded with -1; `onnx_inputs` creates them. The output
-    `vectors` is float32 `(n, d)`, equal to `encode` up to rounding. Networks that read words in order are not exported.
-    """
+    """Write `model.onnx`, from `<unit>_rows` (n, t), padded with -1, to `vectors` (n, d), and its vocabularies."""
     size = sum(tensor.nbytes for part in encoder.parts.values() for tensor in part.tensors.values())
     if size > _MAX_BYTES:
         raise ConfigError(

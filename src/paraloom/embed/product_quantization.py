@@ -1,8 +1,4 @@
-"""Averages in a megabyte: the most frequent types, their vectors as codes of groups of dimensions.
-
-Reference:
-    Jégou, Douze and Schmid 2011, "Product quantization for nearest neighbor search".
-"""
+"""Averages in a megabyte: frequent types, their vectors as codes of groups of dimensions (Jégou et al. 2011)."""
 
 from __future__ import annotations
 
@@ -58,12 +54,7 @@ def _check_codes(codes: Codes, centroids: Centroids, dimension: int | None) -> N
 
 
 def product_quantize(encoder: SentenceEncoder, megabytes: float) -> SentenceEncoder:
-    """The encoder with its most frequent types only and a byte for each group of dimensions.
-
-    Vectors are rotated so that the first dimensions tell most of a sentence, and cut to 144 dimensions a part, of 48,
-    24 or 12 bytes. In a folder of `megabytes` × 10⁶ bytes that has not room for all types in 12 bytes each, the same
-    share of types remains of each part.
-    """
+    """The encoder within so many megabytes: frequent types only, a byte for each group of rotated dimensions."""
     averages = {name: part for name, part in encoder.parts.items() if type(part.vocabulary) is Vocabulary}
     if len(averages) != len(encoder.parts) or not all(isinstance(part, Average) for part in averages.values()):
         raise ConfigError(

@@ -62,19 +62,7 @@ class MinedPairs(NamedTuple):
 
 
 def search(queries: Vectors, corpus: StoredVectors, k: int = 10, *, neighbors: int = NEIGHBORS) -> SearchResult:
-    """Find the k vectors of a corpus that are nearest to each query, by their ratio margin, or exactly by their cosine.
-
-    The margin is the cosine over the mean of the query's and the vector's mean cosines with their nearest neighbors on
-    the other side: of several queries, a vector that is near to all of them is the answer to few. With one query the
-    order is that of the cosines. The margin orders the k + 16 vectors of highest cosine. See Artetxe and Schwenk 2019,
-    "Margin-based parallel corpus mining with multilingual sentence embeddings", §3.
-
-    Args:
-        queries: float32 `(q, d)`.
-        corpus: `(n, d)`, read block by block.
-        k: Vectors per query.
-        neighbors: Neighbors in the margin; 0 for the order of cosines.
-    """
+    """Find the k vectors nearest to each query, of several by their ratio margin among the k + 16 highest cosines."""
     if k < 1:
         raise ConfigError(f"'k' is {k}; expected 1 or more")
     check_vectors(corpus, queries.shape[1])
@@ -136,14 +124,7 @@ def mine_pairs(
     probes: int = 8,
     seed: int = 1,
 ) -> MinedPairs:
-    """Find pairs of different rows whose cosine lies in a range, with faiss; by their ratio margin, as `search` has it.
-
-    A row's neighbors in the margin are those of a cosine of at most `below`, so that copies do not count.
-
-    Rows are grouped around √n centroids and stored by group in half precision. Each row is compared with those of its
-    own group and of the nearest other groups; a pair in distant groups may be missed. Memory holds the groups that are
-    being compared, and the pairs.
-    """
+    """Find pairs of rows whose cosine lies in a range, by ratio margin; one of distant groups may be missed."""
     faiss = faiss_library()
     check_vectors(corpus)
     if not (k >= 1 and probes >= 1 and -1 <= above <= below):

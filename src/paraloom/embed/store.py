@@ -20,7 +20,7 @@ from paraloom.embed.spec import PARTS, parse_spec
 from paraloom.embed.subwords import UNIT as SUBWORD
 from paraloom.embed.subwords import SubwordVocabulary
 from paraloom.embed.vocabulary import Vocabulary
-from paraloom.io.atomic import atomic_write
+from paraloom.io.atomic import atomic_write, write_text
 
 _coded_average = late("paraloom.embed.product_quantization:CodedAverage")
 
@@ -33,12 +33,7 @@ _CARD_HEAD = "---\nlibrary_name: {library}\ntags:\n- sentence-similarity\n- {lib
 
 
 def save_encoder(encoder: SentenceEncoder, folder: str | Path, training: Mapping[str, object] | None = None) -> Path:
-    """Write an encoder into a folder.
-
-    Each part is `<part>.safetensors` (the table, and scales where it is of integers) and `<part>.vocabulary.txt` (line
-    i is row i); subwords have their model, `subword.spm`, in addition. Every file appears complete or not at all;
-    config.json is written last, and a folder without it is not an encoder.
-    """
+    """Write an encoder into a folder; config.json is last, and a folder without it is not an encoder."""
     from safetensors.numpy import save
 
     folder = Path(folder)
@@ -66,10 +61,8 @@ def save_encoder(encoder: SentenceEncoder, folder: str | Path, training: Mapping
         "paraloom": __version__,
         "training": dict(training),
     }
-    with atomic_write(folder / CARD) as temporary:
-        temporary.write_text(model_card(encoder, training), encoding="utf-8")
-    with atomic_write(folder / CONFIG) as temporary:
-        temporary.write_text(json.dumps(config, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    write_text(folder / CARD, model_card(encoder, training))
+    write_text(folder / CONFIG, json.dumps(config, indent=1, ensure_ascii=False) + "\n")
     return folder
 
 
@@ -134,13 +127,7 @@ def _read_part(folder: Path, name: str, dimension: int) -> Part:
     try:
         vocabulary = _read_vocabulary(folder, name, lines)
         tensors = load_file(weights)
-        if "nibbles" in tensors:
-            _check_nibbles(tensors["nibbles"], dimension, weights)
-            part = Average(vocabulary, unpack_nibbles(tensors["nibbles"], dimension), tensors["scales"], bits=4)
-        elif "codes" in tensors:
-            part = _coded_average(vocabulary, tensors["codes"], tensors["centroids"], dimension)
-        else:
-            part = Average(vocabulary, tensors["table"], tensors.get("scales"))
+        part = _average_of(vocabulary, tensors, dimension)
     except ModelError as error:
         raise error.at(file=weights) from None
     except UnicodeDecodeError as error:
@@ -166,12 +153,19 @@ def _read_part(folder: Path, name: str, dimension: int) -> Part:
     return network_parts(name).open(name, part, dimension, tensors, weights) if PARTS[name].recurrent else part
 
 
-def _check_nibbles(packed: npt.NDArray[np.uint8], dimension: int, file: Path) -> None:
+def _average_of(vocabulary: Vocabulary, tensors: Mapping[str, npt.NDArray[Any]], dimension: int) -> Average:
+    """The average whose table is stored as it is, in nibbles, or in codes."""
+    if "codes" in tensors:
+        coded: Average = _coded_average(vocabulary, tensors["codes"], tensors["centroids"], dimension)
+        return coded
+    if (packed := tensors.get("nibbles")) is None:
+        return Average(vocabulary, tensors["table"], tensors.get("scales"))
     expected = (dimension + 1) // 2
     if packed.dtype != np.uint8 or packed.ndim != 2 or packed.shape[1] != expected:
         raise ModelError(
-            f"expected nibbles of uint8 and {expected} columns, got {packed.dtype} of shape {packed.shape}", file=file
+            f"expected nibbles of uint8 and {expected} columns, got {packed.dtype} of shape {packed.shape}"
         )
+    return Average(vocabulary, unpack_nibbles(packed, dimension), tensors["scales"], bits=4)
 
 
 def _read_vocabulary(folder: Path, name: str, lines: Path) -> Vocabulary:

@@ -154,13 +154,7 @@ def train_encoder(
     checkpoint_seconds: float = 60.0,
     facts: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    """Train an encoder on sentence pairs and save it.
-
-    The folder also receives `curve.jsonl` (loss, share of triples within the margin, figures of the evaluator),
-    `timings.json`, and in `start/` the encoder as it was before the first step. An interrupted training resumes from
-    `folder/checkpoint/` when it is called again with the same pairs and configuration, and ends with the same bytes,
-    which do not depend on the number of threads either. See Wieting & Gimpel 2018, "ParaNMT-50M" (PNMT), §4 and §5.
-    """
+    """Train an encoder on sentence pairs (PNMT §4, §5) and save it; resumes from `folder/checkpoint/`."""
     if keep_best and evaluator is None:
         raise ConfigError("the best epoch is unknown without an evaluator", remedy="Give tasks to evaluate on.")
     folder, device_names = Path(folder), training_devices(devices)

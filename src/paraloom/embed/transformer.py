@@ -19,7 +19,7 @@ from paraloom.core.digests import file_digest, folder_digest, signature
 from paraloom.core.errors import ConfigError, ModelError, imports_of_extra
 from paraloom.core.hub import require_hub
 from paraloom.embed.average import Vectors
-from paraloom.io.atomic import atomic_write
+from paraloom.io.atomic import atomic_write, write_text
 
 if TYPE_CHECKING:
     import ctranslate2
@@ -67,8 +67,7 @@ def convert_transformer(model: str | Path, folder: Path, *, precision: str = "in
     if linear is not None:
         # Only where there is one, so that conversions of other models keep their bytes.
         config["dense"] = True
-    with atomic_write(folder / CONFIG) as temporary:
-        temporary.write_text(json.dumps(config, indent=1) + "\n", encoding="utf-8")
+    write_text(folder / CONFIG, json.dumps(config, indent=1) + "\n")
 
 
 def is_trained_transformer(folder: str | Path) -> bool:

@@ -59,11 +59,7 @@ class TransformerLayer(nn.Module):
 
 
 class TransformerNetwork(nn.Module):
-    """A post-norm transformer encoder: learned positions, the mean over all tokens, and a linear layer on top.
-
-    The mean includes the special tokens, as that of sentence-transformers does. See Devlin et al. 2019, "BERT"; Reimers
-    and Gurevych 2019, "Sentence-BERT" (mean pooling).
-    """
+    """A post-norm BERT, the mean over all tokens, special ones included, and a linear layer on top."""
 
     def __init__(self, shape: TransformerShape) -> None:
         super().__init__()

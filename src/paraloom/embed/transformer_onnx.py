@@ -18,12 +18,7 @@ from paraloom.io.atomic import atomic_folder
 
 
 def export_transformer_onnx(encoder: NetworkEncoder, folder: str | Path) -> None:
-    """Write `model.onnx`, the tokenizer and config.json into a folder, which appears complete or not at all.
-
-    The graph has the inputs `input_ids` and `attention_mask`, int64 `(n, t)` with n and t of 1 or more, as tokenizers
-    write them: 1 in the mask for a token, 0 for padding at the end. The output `vectors` is float32 `(n, d)`, equal to
-    `encode` up to rounding. A text has `max_length` tokens at most (config.json).
-    """
+    """Write `model.onnx`, from `input_ids` and `attention_mask` (n, t) to `vectors` (n, d), and the tokenizer."""
     with imports_of_extra("onnx", "export --onnx"):
         from onnx import TensorProto, helper
     shape = encoder.network.shape

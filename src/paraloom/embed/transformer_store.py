@@ -25,7 +25,7 @@ from paraloom.embed.transformer_network import (
     shape_of_bert,
 )
 from paraloom.embed.transformer_vocabulary import SPECIAL_TOKENS, TeacherVocabulary
-from paraloom.io.atomic import atomic_write
+from paraloom.io.atomic import atomic_write, write_text
 
 _BATCH = 64
 _POOLING, _DENSE = "1_Pooling", "2_Dense"
@@ -128,14 +128,11 @@ def save_transformer(
         ],
     }
     for name, content in files.items():
-        with atomic_write(folder / name) as temporary:
-            temporary.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        write_text(folder / name, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
     facts = {"signature": NetworkEncoder(network, vocabulary.tokenizer, folder=folder).signature}
-    with atomic_write(folder / "README.md") as temporary:
-        temporary.write_text(_card(network, facts["signature"], training), encoding="utf-8")
+    write_text(folder / "README.md", _card(network, facts["signature"], training))
     described = {**facts, "paraloom": __version__, "training": dict(training)}
-    with atomic_write(folder / TRAINED) as temporary:
-        temporary.write_text(json.dumps(described, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    write_text(folder / TRAINED, json.dumps(described, indent=1, ensure_ascii=False) + "\n")
 
 
 def load_transformer(folder: str | Path, threads: int = 1) -> NetworkEncoder:

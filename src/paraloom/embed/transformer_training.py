@@ -57,14 +57,7 @@ def distill_transformer(
     seed: int = 1,
     checkpoint_seconds: float = 60.0,
 ) -> dict[str, Any]:
-    """Train a small transformer whose vectors and cosines are those of a teacher, and save it.
-
-    Its tokenizer is the teacher's, and its embeddings start from the principal components of the teacher's. The folder
-    opens with `Encoder.load` and with sentence-transformers; it also receives `timings.json` and `curve.jsonl` (mean
-    loss, its parts in the last batch, figures of the evaluator). An interrupted training resumes from
-    `folder/checkpoint/` when it is called again with the same sentences and configuration, and ends with the same
-    bytes. See Reimers and Gurevych 2020 (vectors of a teacher); Wada et al. 2025, "SWE4Semantics" (in-batch softmax).
-    """
+    """Train a small transformer on a teacher's vectors and cosines, and save it; resumes from `folder/checkpoint/`."""
     folder = Path(folder)
     began = time.perf_counter()
     device = parse_device(config.device, torch.cuda.device_count())
@@ -155,11 +148,9 @@ def initial_network(
 
 
 class TransformerTrainer:
-    """Updates a small transformer batch by batch.
+    """Updates a small transformer batch by batch, in slices whose gradients are added in order.
 
-    A batch is cut into `config.threads` slices, or one for each GPU, whose vectors the loss sees together and whose
-    gradients are added in slice order. The embeddings are updated in the rows that a batch uses. Weights and moments
-    are in main memory: a GPU has a copy of all weights but the embeddings, and receives the rows that a batch uses.
+    Weights and moments are in main memory; a GPU has copies, and of the embeddings the rows that a batch uses.
     """
 
     def __init__(self, config: TransformerConfig, network: TransformerNetwork) -> None:

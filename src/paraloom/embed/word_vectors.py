@@ -38,12 +38,7 @@ class PretrainedVectors(NamedTuple):
 
 
 def read_vectors(path: str | Path, vocabulary: Vocabulary, dimension: int | None = None) -> PretrainedVectors:
-    """Read the vectors of a vocabulary's words from a text file (word2vec, GloVe, fastText) or an array in `.npy`.
-
-    In a text file each line is a word and its numbers, separated by spaces; a first line of two integers is a header.
-    Beside `vectors.npy`, an array `(n, d)`, lies `vectors.txt` with the n words, one per line. A word that is missing
-    as it is spelled is looked up with any capitalization, and the first such line wins: `Paris` serves `paris`.
-    """
+    """Read vectors of words from text (word2vec, GloVe, fastText) or `.npy`; else those of another capitalization."""
     path = vectors_file(path)
     row_of = {entry: row for row, entry in enumerate(vocabulary.entries)}
     exact: dict[int, Float32s] = {}

@@ -82,18 +82,9 @@ class KindCounts(NamedTuple):
 class AlignmentScore(EvaluationResult):
     """Scores of sentence alignments over any number of pairs of texts: `add` each pair's beads, then read the figures.
 
-    `strict` and `lax` are vecalign's.  A bead is correct strictly if gold has it, laxly also if it shares a sentence on
-    each side with gold: one of its target sentences is in a gold bead with one of its source sentences. Precision is
-    over all predicted beads, recall over gold beads with both sides: a one-sided bead (`[3]:[]`) that gold does not
-    have lowers precision, one that is missing costs nothing.  Beads without any sentence are skipped, repeated ones
-    count once, and a sentence may be in two beads. `exact` and `kinds` are PARK17's (Tables 4 and 5): all
-    beads count, one-sided ones too, and must match exactly. See Thompson and Koehn 2019 (vecalign); PARK17 Tables 4 and
-    5.
-
-    Args:
-        pairs: Number of pairs of texts so far.
-        counts: Counts behind `strict` and `lax`.
-        sizes: Correct, predicted and gold beads by size.
+    `strict` and `lax` are vecalign's (Thompson and Koehn 2019): strictly a bead must be in gold, laxly share a sentence
+    on each side with it; precision is over all predicted beads, recall over gold beads with both sides. `exact` and
+    `kinds` are PARK17's (Tables 4 and 5): all beads count, and must match exactly.
     """
 
     pairs: int = 0
@@ -292,11 +283,9 @@ def find_parts(text: Sequence[str], delimiter: str) -> list[DocumentSpan]:
 
 
 def cut_beads(beads: Iterable[Bead], sources: Sequence[DocumentSpan], targets: Sequence[DocumentSpan]) -> CutAlignment:
-    """Cut the alignment of two texts of several documents into those of the documents.
+    """Cut the alignment of two texts of several documents, without delimiters, into those of the documents.
 
-    Delimiters are not sentences: they are left out of beads, and beads of delimiters alone are left out.  A bead with
-    sentences of several documents is wrong in each of them: it is in the beads of each, and its sentences of other
-    documents have indices there that no sentence has, so that no gold bead equals it.
+    A bead of several documents is in each of them, with indices that no gold bead has: it is wrong there.
     """
     cut: list[list[Bead]] = [[] for _ in sources]
     crossing = 0

@@ -62,11 +62,7 @@ def find_classification_tasks(folder: str | Path, names: Iterable[str] | None = 
 
 
 def read_classification_task(name: str, folder: Path) -> ClassificationTask:
-    """Read a task.
-
-    Lines are `label<TAB>text`, without quoting; a column between them is ignored. In a file `all`, a first column of
-    numbers is the fold, and without it the fold is a hash of the text. Files may be compressed (.gz .zst .xz).
-    """
+    """Read a task of lines `label<TAB>text`; in a file `all`, folds are a first column or a hash of the text."""
     whole = _file(folder, _ALL)
     if whole is not None and _file(folder, _TRAIN) is None:
         texts = _read(whole, folds=True)

@@ -15,7 +15,7 @@ from paraloom.core.protocols import EncoderLike
 from paraloom.core.results import text_table
 from paraloom.core.stats import Estimate
 from paraloom.evaluate.base import EvaluationResult
-from paraloom.evaluate.resampling import SAMPLES, pearson, percentile_interval, resampled_pearson
+from paraloom.evaluate.resampling import SAMPLES, bootstrap_estimate, pearson, resampled_pearson
 from paraloom.evaluate.sts import System, overlap_of, similarities
 from paraloom.evaluate.sts_tasks import find_tasks, read_task
 
@@ -33,14 +33,13 @@ class EncoderComparison(EvaluationResult):
     @property
     def means(self) -> list[Estimate]:
         """The mean over the tasks of each encoder, with its 95 % interval (percentiles of the samples)."""
-        return [
-            _with_interval(self.pearson[k].mean(), self.resampled[:, k].mean(axis=1)) for k in range(len(self.names))
-        ]
+        rows = zip(self.pearson, self.resampled.swapaxes(0, 1), strict=True)
+        return [bootstrap_estimate(row.mean(), resampled.mean(axis=1)) for row, resampled in rows]
 
     def difference(self, a: int, b: int) -> Estimate:
         """The mean of one encoder minus that of another, with its 95 % interval, narrow because pairs are shared."""
         resampled = self.resampled[:, a].mean(axis=1) - self.resampled[:, b].mean(axis=1)
-        return _with_interval(self.pearson[a].mean() - self.pearson[b].mean(), resampled)
+        return bootstrap_estimate(self.pearson[a].mean() - self.pearson[b].mean(), resampled)
 
     @property
     def distances(self) -> Floats:
@@ -98,7 +97,3 @@ def compare_encoders(
         resampled[:, :, index] = resampled_pearson(pairs.scores, cosines, resamples, seed, index)
     how = signature("compare", tasks=len(present), correlation="pearson", bootstrap=resamples, seed=seed)
     return EncoderComparison(tuple(systems), tuple(task.name for task in present), exact, resampled, how)
-
-
-def _with_interval(value: float, resampled: Floats) -> Estimate:
-    return Estimate(float(value), *percentile_interval(resampled))

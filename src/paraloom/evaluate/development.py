@@ -48,16 +48,7 @@ class Development:
 
 
 def read_development(folder: str | Path, development: str = DEVELOPMENT) -> Development:
-    """Read the tasks that choose, and count by key how many of their pairs the test tasks have, too.
-
-    Args:
-        folder: A folder of similarity tasks, or one file, which then chooses by itself.
-        development: Tasks or groups, joined by '+'. Test tasks are all others that are evaluated by default. Where
-            they share pairs, '?overlap=drop' behind the names leaves these out, '?overlap=keep' chooses by test pairs.
-
-    Raises:
-        ConfigError: A task is unknown, the test tasks have some of the pairs, or no task is left.
-    """
+    """Read the tasks that choose, and count by key how many of their pairs the test tasks have, too."""
     setting = development.partition("?")[2]
     if setting not in _OVERLAP:
         raise ConfigError(

@@ -20,11 +20,7 @@ ALL = "all"  # Name of the row with the pairs of all sets together
 
 
 def auc(right: npt.ArrayLike, wrong: npt.ArrayLike) -> Estimate:
-    """Area under the ROC curve: the probability that a right pair has a higher value than a wrong one.
-
-    Ties count half. See DeLong, DeLong and Clarke-Pearson 1988, "Comparing the areas under two or more correlated
-    receiver operating characteristic curves"; Sun and Xu 2014 for its computation by ranks.
-    """
+    """Area under the ROC curve, ties counting half, with DeLong's interval by ranks (Sun and Xu 2014)."""
     positive, negative = np.asarray(right, np.float64), np.asarray(wrong, np.float64)
     m, n = len(positive), len(negative)
     if not m or not n:

@@ -36,13 +36,8 @@ def fit_logistic(
     start: Logistic | None = None,
     *,
     tolerance: float = 1e-5,
-    max_iterations: int = 1000,
 ) -> Logistic:
-    """Minimize `strength` times the sum of the negative log-likelihoods plus half the squared norm of the weights.
-
-    Two classes share one row of weights, more have one each; intercepts have no penalty. That is the objective, and for
-    equal `C` the result, of scikit-learn's LogisticRegression.
-    """
+    """Minimize `strength` times the negative log-likelihood plus half the weights' squared norm, as scikit-learn."""
     from scipy import optimize
 
     n, d = features.shape
@@ -64,7 +59,7 @@ def fit_logistic(
     initial = np.zeros(rows * (d + 1))
     if start is not None:
         initial = np.hstack([start.weights, start.intercepts[:, None]]).ravel()
-    options: dict[str, object] = {"maxiter": max_iterations, "maxfun": 2 * max_iterations, "gtol": tolerance, "ftol": 0}
+    options: dict[str, object] = {"maxiter": 1000, "maxfun": 2000, "gtol": tolerance, "ftol": 0}
     solution = optimize.minimize(objective, initial, jac=True, method="L-BFGS-B", options=options)
     parameters = solution.x.reshape(rows, d + 1)
     return Logistic(np.ascontiguousarray(parameters[:, :d]), np.ascontiguousarray(parameters[:, d]))

@@ -8,7 +8,7 @@ from typing import Any
 
 from paraloom.core.version import __version__
 from paraloom.evaluate.sts import STSResult
-from paraloom.io.atomic import atomic_write
+from paraloom.io.atomic import write_text
 
 
 def mteb_results(result: STSResult) -> dict[str, dict[str, Any]]:
@@ -41,7 +41,6 @@ def write_mteb(result: STSResult, folder: str | Path) -> list[Path]:
     paths = []
     for task, content in mteb_results(result).items():
         path = Path(folder) / f"{task}.json"
-        with atomic_write(path) as temporary:
-            temporary.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+        write_text(path, json.dumps(content, indent=2) + "\n")
         paths.append(path)
     return paths

@@ -17,11 +17,7 @@ class ReferencedSentence(NamedTuple):
 
 
 def is_test_image(image: str) -> bool:
-    """True if the captions of an image of coco-captions are held out: a quarter of the images, by a hash of their ids.
-
-    Whoever trains a paraphraser on captions leaves these images out, wherever their captions come from. In a pipeline,
-    the stage `split` with `share = 0.25` and the column of the ids keeps the others: it is the same rule.
-    """
+    """True if the captions of an image of coco-captions are held out, by the same hash as the stage `split` has."""
     return token_hash(image.strip()) < TEST_IMAGES * 2.0**64
 
 

@@ -96,12 +96,7 @@ def evaluate_paraphrases(
     seed: int = 1,
     kept: float | None = None,
 ) -> ParaphraseRow:
-    """Measure the paraphrases of one system.
-
-    Sun and Zhou 2012, "Joint learning of a dual SMT system for paraphrase generation" (iBLEU); Niu et al. 2021,
-    "Unsupervised paraphrasing with pretrained language models" (BERT-iBLEU, whose shape `meaning_ibleu` has: an
-    encoder's cosine stands where it has BERTScore).
-    """
+    """Measure the paraphrases of one system (iBLEU: Sun and Zhou 2012; BERT-iBLEU's shape: Niu et al. 2021)."""
     n = len(sources)
     lengths = [len(side) for side in (outputs, references, similarities) if side is not None]
     if not n or set(lengths) != {n}:

@@ -7,10 +7,7 @@ from typing import NamedTuple
 
 
 class PublishedResult(NamedTuple):
-    """One system in a table of a paper.
-
-    The papers' STS 2013 has a fourth subset, SMT, which has an LDC license and is not among our files.
-    """
+    """One system in a table of a paper; its STS 2013 has a fourth subset, SMT, which is not among our files."""
 
     source: str
     system: str

@@ -80,6 +80,11 @@ def percentile_interval(resampled: Floats) -> tuple[float, float]:
     return float(low), float(high)
 
 
+def bootstrap_estimate(value: float, resampled: Floats) -> Estimate:
+    """A figure with the 95 % interval of its bootstrap samples."""
+    return Estimate(float(value), *percentile_interval(resampled))
+
+
 def _standardized(rows: Floats) -> Floats:
     """Rows with mean 0 and variance 1, as float64; a constant row becomes 0."""
     centered = rows - rows.mean(axis=1, keepdims=True, dtype=np.float64)
@@ -114,4 +119,4 @@ def mean_scores(values: Sequence[float], counts: Ints) -> Floats:
 
 def with_interval(scores: Floats) -> Estimate:
     """The first of some scores with the 95 % interval of the others."""
-    return Estimate(float(scores[0]), *percentile_interval(scores[1:]))
+    return bootstrap_estimate(scores[0], scores[1:])

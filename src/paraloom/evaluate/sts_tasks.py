@@ -99,11 +99,7 @@ def select_tasks(names: Iterable[str] | None = None) -> list[STSTask]:
 
 
 def find_tasks(path: str | Path, names: Iterable[str] | None = None) -> tuple[Path, list[STSTask], list[STSTask]]:
-    """Find the tasks of a file or folder.
-
-    A file is one task. A folder with files of TASKS has these tasks. Any other folder has a task for each file of
-    pairs in it: the group is the folder that the file lies in, so that a year's files have a mean.
-    """
+    """Find the tasks of a file or folder: the known ones, or else each file of pairs, in the group of its folder."""
     path = Path(path)
     wanted = None if names is None else list(names)
     if path.is_file():
@@ -148,12 +144,7 @@ def complete_mteb_tasks(root: Path, tasks: Sequence[STSTask]) -> list[STSTask]:
 
 
 def read_task(folder: str | Path, task: STSTask) -> STSPairs:
-    """Read a task; sentences are kept byte-exact.
-
-    Lines are `score<TAB>sentence1<TAB>sentence2` without quoting; a first line that names `score` and the columns
-    `a, b` or `sentence1, sentence2` is a header. JSON Lines and Parquet have these keys and columns. Files may be
-    compressed (.gz .zst .xz).
-    """
+    """Read a task, byte-exact: lines of `score<TAB>sentence1<TAB>sentence2`, or these keys of JSON Lines or Parquet."""
     path = Path(folder) / task.file
     suffix = without_compression(path).suffix
     read = {".jsonl": _read_jsonl, ".parquet": _read_parquet}.get(suffix, _read_tsv)

@@ -23,12 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class TfIdf:
-    """TF-IDF weights of the tokens of a collection of sentences; a sentence is a document.
-
-    The IDF of a token in `count` of n sentences is 1 + ln((1 + n) / (1 + count)), as scikit-learn has it, and a vector
-    has norm 1. Tokens that the collection does not have are left out of the vectors. See Spärck Jones 1972, "A
-    statistical interpretation of term specificity and its application in retrieval".
-    """
+    """TF-IDF weights of tokens over sentences, as scikit-learn has them; unknown tokens are left out of the vectors."""
 
     frequencies: IdCounts
     sentences: int
@@ -60,11 +55,7 @@ class TfIdf:
 
 
 class Overlap:
-    """Similarity by shared words and character trigrams, the rarer the better: the obvious system, without training.
-
-    The mean of two cosines of TF-IDF vectors, that of the words and that of the trigrams. IDF is counted on the
-    sentences of the evaluation itself, without their scores.
-    """
+    """The obvious system: the mean of the TF-IDF cosines of words and of trigrams, counted on the test itself."""
 
     name = "overlap"
 

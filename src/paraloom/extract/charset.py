@@ -55,12 +55,7 @@ _MAX_NUL_SHARE = 0.01
 
 
 def decode_page(body: bytes, declared: str | None = None, *, html: bool = True) -> DecodedPage | None:
-    """Decode the bytes of a page.
-
-    A byte order mark decides. Otherwise bytes that are valid UTF-8, or mostly so, are UTF-8 whatever is declared,
-    because text in another charset is hardly ever valid UTF-8. Then the declared charset is used if it fits, and then
-    charset_normalizer guesses. Invalid bytes become U+FFFD.
-    """
+    """Decode a page: by its byte order mark, as UTF-8 if mostly valid, as declared, or as guessed."""
     for mark, encoding in _MARKS:
         if body.startswith(mark):
             return _decode_replacing(body[len(mark) :], encoding)

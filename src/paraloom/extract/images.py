@@ -45,12 +45,7 @@ _DATA = re.compile(r"data:([^,;]*)((?:;[^,]*)?),(.*)", re.S | re.I)
 
 
 def find_images(tree: Tree, page: Page, media: Sequence[Path] = ()) -> list[ImageReference]:
-    """Find the images of a page.
-
-    The file of an image is searched relative to the page, then to its root (also in a folder named like the host, as
-    mirrors have it), then in each folder of `media`, by its path and by its name. Addresses never lead outside of
-    these folders.
-    """
+    """Find the images of a page: beside it, from its root, then in each folder of `media`; never outside of these."""
     base = next(iter(tree.xpath("//base/@href")), "")
     images: dict[str, ImageReference] = {}
     for image in tree.xpath(_IMAGES):

@@ -36,12 +36,7 @@ class ArchivedImage:
 
 
 def read_archive(path: Path) -> Iterator[Page | ArchivedImage]:
-    """Read the pages and images of a WARC archive in order, one at a time.
-
-    They are in records of the types response, resource and conversion; chunked and compressed HTTP responses are
-    decoded, up to one byte more than `pages.MAX_PAGE_BYTES`. Images of more bytes, or with an HTTP status other than
-    200, are left out, pages are not. A response without an HTTP head is a page with status 0.
-    """
+    """Read the pages and images of a WARC archive in order, one at a time, decoded and bounded in size."""
     try:
         from warcio.recordloader import ArcWarcRecordLoader
     except ImportError:
@@ -63,11 +58,7 @@ def read_archive(path: Path) -> Iterator[Page | ArchivedImage]:
 
 
 class _Record:
-    """One record as a stream, which raises an error where the archive ends before the record.
-
-    warcio parses the record, but the limits of records are found here: warcio does not notice an archive that ends
-    within a record, or within a member of .gz.
-    """
+    """One record as a stream, with an error where the archive ends within it, which warcio does not notice."""
 
     def __init__(self, head: bytes, stream: BinaryIO, path: Path, number: int) -> None:
         length = _LENGTH.search(head)

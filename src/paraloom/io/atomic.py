@@ -29,6 +29,12 @@ def atomic_write(path: str | Path) -> Iterator[Path]:
         yield temporary
 
 
+def write_text(path: str | Path, text: str) -> None:
+    """Write a file of text that appears complete or not at all."""
+    with atomic_write(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
 @contextmanager
 def atomic_write_all(paths: list[Path]) -> Iterator[list[Path]]:
     """Write several files that belong together: none is renamed before all of them are on disk."""

@@ -17,19 +17,10 @@ TranslatingFunction: TypeAlias = Callable[[list[str]], Sequence[str] | Sequence[
 class CallableTranslator:
     """A translator that calls a function; the log-probabilities of its translations are unknown (NaN)."""
 
-    def __init__(
-        self,
-        function: TranslatingFunction,
-        *,
-        source: str | None = None,
-        target: str | None = None,
-        allow_none: bool = False,
-    ) -> None:
+    def __init__(self, function: TranslatingFunction, *, allow_none: bool = False) -> None:
         if not callable(function):
             raise TypeError(f"expected a function, got {type(function).__name__}")
         self.function = function
-        self.source = source
-        self.target = target
         self.allow_none = allow_none
         self.name = getattr(function, "__qualname__", type(function).__name__)
 

@@ -149,12 +149,12 @@ def save_checkpoint(model: MarianMTModel, folder: Path, subwords: Path) -> None:
     (folder / "tokenizer_config.json").write_text(json.dumps(settings, indent=1) + "\n", encoding="utf-8")
 
 
-def convert(checkpoint: str | Path, folder: Path, *, precision: str = "int8", revision: str | None = None) -> None:
+def convert(checkpoint: str | Path, folder: Path, *, precision: str = "int8") -> None:
     """Convert a checkpoint into a CTranslate2 folder, complete or not there, and check that it translates."""
     check_precision(precision)
     local = Path(checkpoint)
     if not local.is_dir():
-        local = download(str(checkpoint), revision)
+        local = download(str(checkpoint))
     if not is_checkpoint(local) and (local / "model.bin").is_file():
         shutil.copytree(local, folder, dirs_exist_ok=True)
         return

@@ -57,12 +57,7 @@ Floats = npt.NDArray[np.float64]
 
 
 def choose_diverse(quality: Floats, alike: Floats, k: int, *, weight: float = 0.5) -> list[int]:
-    """Choose k of n, one after the other, each by quality ** weight × dissimilarity ** (1 - weight).
-
-    The dissimilarity of a candidate is 1 minus its highest similarity to those that are chosen; that of the first
-    choice is 1. See Carbonell and Goldstein 1998, with a product in place of the weighted sum, which needs no common
-    scale.
-    """
+    """Choose k of n, one by one, by quality ** weight × (1 − likeness to those chosen) ** (1 − weight)."""
     unlike = np.ones(len(quality))
     left = np.ones(len(quality), np.bool_)
     chosen: list[int] = []

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from paraloom.core.errors import ModelError
 from paraloom.core.protocols import Variant
-from paraloom.io.atomic import atomic_write
+from paraloom.io.atomic import write_text
 
 COSTS_FILE = "costs.json"  # File of a translator folder with the distribution of its costs on development text
 
@@ -126,8 +126,7 @@ class CostDistribution:
 def write_costs(folder: Path, costs: CostDistribution, text: str, languages: str = "") -> None:
     """Write the costs into a translator folder: of one pair of languages, such as `de-en`, where it has many."""
     saved = {"text": text, "decode": COST_DECODING, **costs.to_dict()}
-    with atomic_write(_costs_file(folder, languages)) as temporary:
-        temporary.write_text(json.dumps(saved, ensure_ascii=False) + "\n", encoding="utf-8")
+    write_text(_costs_file(folder, languages), json.dumps(saved, ensure_ascii=False) + "\n")
 
 
 def _costs_file(folder: Path, languages: str) -> Path:
@@ -151,12 +150,10 @@ def read_costs(folder: Path, languages: str = "") -> CostDistribution | None:
 
 
 def cost_warning(costs: CostDistribution, reference: CostDistribution, remedy: str = "", *, chance: float = 0.0) -> str:
-    """A warning about the costs of a text, compared with those of the development text; empty if they are alike.
+    """A warning about a text whose costs are unlike those of the development text; '' if they are not.
 
-    `remedy` is what to do about text that the translator does not know, where more is known than to take another one.
-    They are too high where more than half of the sentences cost more than `HIGH_SHARE` of the development text, and
-    near 0 where three in four cost less than 5 % of it. Of fewer than `MIN_SENTENCES`, so many must be so extreme that
-    this would happen to sentences of the development text with a probability below `chance`.
+    More than half of its sentences cost more than `HIGH_SHARE` of it, or three in four less than 5 %; of fewer than
+    `MIN_SENTENCES`, so many that the probability of this is below `chance`.
     """
     if reference.sentences < MIN_SENTENCES or not costs.sentences:
         return ""
@@ -186,11 +183,7 @@ def _tail(n: int, threshold: int, share: float) -> float:
 
 
 class CostMonitor:
-    """Compares what a translator translates with its development text, and warns once.
-
-    Each call is compared by itself, so that many everyday sentences do not hide a later text of another kind. Calls of
-    fewer than `TINY_CALL` sentences are compared together as soon as they are `MIN_SENTENCES`, then forgotten.
-    """
+    """Compares each call of a translator with its development text, tiny calls together, and warns once."""
 
     def __init__(self, reference: CostDistribution, remedy: str = "") -> None:
         self.reference, self.remedy = reference, remedy

@@ -347,8 +347,6 @@ def _warn_of_open_key(config: EndpointConfig) -> None:
 LAST_SECONDS = 8.0
 """Seconds that answers are waited for when a process is asked to end; whoever asks rarely waits more than ten."""
 
-_Outcome = TypeVar("_Outcome")
-
 
 @cache
 def _loop() -> asyncio.AbstractEventLoop:
@@ -358,7 +356,7 @@ def _loop() -> asyncio.AbstractEventLoop:
     return loop
 
 
-def run_in_loop(coroutine: Coroutine[Any, Any, _Outcome], stop: Callable[[], None] | None = None) -> _Outcome:
+def run_in_loop(coroutine: Coroutine[Any, Any, _Result], stop: Callable[[], None] | None = None) -> _Result:
     """Run a coroutine in the event loop of requests; asked to end, call `stop`, and wait for what is paid for."""
     with _termination_as_interrupt():
         future = asyncio.run_coroutine_threadsafe(coroutine, _loop())

@@ -24,13 +24,7 @@ _AROUND = " \t\n\"'*.,:▁Ġ"
 
 
 class EndpointJudge:
-    """Judges pairs by the probability of "Yes" against that of "No" as the answer of a language model.
-
-    The probability is the logistic function of the log-odds, so that 0.5 is ParaPLUIE's threshold of 0. If the server
-    gives no log-probabilities, or the model thinks before it answers, it is 1 or 0. See Lemesle, Chevelu, Martin,
-    Lolive, Delhay, Barbot 2025, "Paraphrase Generation Evaluation Powered by an LLM: A Semantic Metric, Not a Lexical
-    One" (ParaPLUIE).
-    """
+    """Judges pairs by the log-odds of "Yes" against "No" of a language model (Lemesle et al. 2025, ParaPLUIE)."""
 
     labels: ClassVar[tuple[str, ...]] = ("same",)
 

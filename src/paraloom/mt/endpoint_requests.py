@@ -9,7 +9,7 @@ import math
 import os
 import random
 import tempfile
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -74,12 +74,9 @@ class Response(NamedTuple):
 class EndpointClient:
     """Sends requests from one event loop, keeps their answers, and answers what was asked before without a request."""
 
-    def __init__(
-        self, config: EndpointConfig, store: AnswerStore, *, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
-    ) -> None:
+    def __init__(self, config: EndpointConfig, store: AnswerStore) -> None:
         self.config, self._url = config, config.request_url
         self.store = store
-        self._sleep = sleep
         self._transport: AsyncHTTPTransport | None = None
         self._seconds = {
             "connect": min(_CONNECT_SECONDS, config.timeout),
@@ -169,7 +166,7 @@ class EndpointClient:
                 except httpx.HTTPError as error:
                     fault = self._redacted(f"{type(error).__name__}: {error}".rstrip(": "))
                 if attempt < self.config.retries:
-                    await self._sleep(_backoff(attempt) if wait is None else wait * random.uniform(1.0, 1.1))
+                    await asyncio.sleep(_backoff(attempt) if wait is None else wait * random.uniform(1.0, 1.1))
         raise RowError(f"no answer after {self.config.retries + 1} attempts: {fault}")
 
     async def close(self) -> None:

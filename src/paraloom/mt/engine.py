@@ -93,11 +93,7 @@ def guarded(call: Callable[_Arguments, _Result], *arguments: _Arguments.args, **
 def by_max_length(
     decoding: Decoding, rows: Sequence[Sequence[str]], max_target: int
 ) -> Iterator[tuple[int, list[int]]]:
-    """Maximum subwords of a translation, and the indices of the sentences that it applies to.
-
-    The beam of a weak translator repeats itself until it is stopped: a few such sentences would take longer than all
-    others. Samples end by themselves, and they depend on what is in their batch, as a shortlist does.
-    """
+    """Maximum subwords of a translation, and its sentences: a beam that repeats itself is stopped early."""
     if decoding.random or decoding.shortlist:
         yield max_target, list(range(len(rows)))
         return

@@ -11,13 +11,12 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from paraloom.core.engine_files import read_variables
 from paraloom.core.errors import ModelError
 from paraloom.mt.checkpoint import CHECKPOINT, save_checkpoint
 from paraloom.mt.config import TranslatorConfig
 from paraloom.mt.network import EMBEDDING, new_model
 from paraloom.mt.subwords import PADDING
-
-_TYPES = {0: np.float32, 1: np.int8, 2: np.int16, 4: np.float16}  # CTranslate2's numbers of data types
 
 _ACTIVATIONS = {0: "relu", 2: "swish"}
 
@@ -92,30 +91,9 @@ def _layers(weights: dict[str, np.ndarray], side: str) -> int:
 
 def _read(path: Path) -> Iterator[tuple[str, np.ndarray]]:
     """Names and values of the variables of a model.bin; int8 ones are divided by their scales, one per row."""
-    data, at = bytearray(path.read_bytes()), 0  # whose parts torch may write to
-
-    def take(kind: str) -> int:
-        nonlocal at
-        (value,) = struct.unpack_from(f"<{kind}", data, at)
-        at += struct.calcsize(kind)
-        return int(value)
-
-    def text() -> str:
-        nonlocal at
-        size = take("H")
-        at += size
-        return data[at - size : at].rstrip(b"\0").decode()
-
-    read: dict[str, np.ndarray] = {}
     try:
-        take("I"), text(), take("I")  # versions, and the name of the architecture
-        for _ in range(take("I")):
-            name = text()
-            shape = [take("I") for _ in range(take("B"))]
-            kind, size = take("B"), take("I")
-            read[name] = np.frombuffer(data[at : at + size], _TYPES[kind]).reshape(shape)
-            at += size
-    except (struct.error, KeyError, ValueError, UnicodeDecodeError):
+        read = read_variables(path)
+    except (struct.error, KeyError, ValueError, IndexError):
         raise ModelError(
             "its weights cannot be read", file=path, remedy="Start from weights in int8, float16 or float32."
         ) from None

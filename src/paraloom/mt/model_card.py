@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from paraloom.io.atomic import atomic_write
+from paraloom.io.atomic import write_text
 
 
 def write_card(folder: Path, *, title: str, facts: Mapping[str, object], text: str) -> None:
@@ -16,8 +16,7 @@ def write_card(folder: Path, *, title: str, facts: Mapping[str, object], text: s
     listed = f"[{licenses}]" if "," in licenses else licenses
     front = f"---\nlicense: {listed}\ntags:\n- translation\n- paraloom\n---\n"
     # Replaced, not changed: the old one may have a second name in the folder of a run.
-    with atomic_write(folder / "README.md") as temporary:
-        temporary.write_text(f"{front}\n# {title}\n\n{text}\n\n| | |\n| --- | --- |\n{rows}\n", encoding="utf-8")
+    write_text(folder / "README.md", f"{front}\n# {title}\n\n{text}\n\n| | |\n| --- | --- |\n{rows}\n")
 
 
 def read_card(folder: Path) -> dict[str, str]:

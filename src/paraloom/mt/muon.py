@@ -1,7 +1,6 @@
 """Muon, an optimizer that orthogonalizes the momentum of weight matrices before each step (Jordan et al. 2024).
 
-PyTorch's own implementation iterates in bfloat16, which processors without bfloat16 arithmetic emulate ten times more
-slowly; processors with it are three to five times as fast as in float32. Here the precision is a parameter.
+PyTorch's own iterates in bfloat16, which processors without such arithmetic emulate ten times more slowly.
 """
 
 from __future__ import annotations

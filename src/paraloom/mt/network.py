@@ -170,11 +170,11 @@ class Forward:
             memory = self._add_norm(memory, self._feed_forward(name, memory), f"{name}.final_layer_norm")
         return memory, bias
 
-    def _embed(self, words: Tensor, start: int = 0) -> Tensor:
+    def _embed(self, words: Tensor) -> Tensor:
         vectors = functional.embedding(words, self.parameters[EMBEDDING])
         if self.shape.scale_embedding:
             vectors = vectors * math.sqrt(self.shape.d_model)
-        return self._drop(vectors + self.positions[start : start + words.shape[1]])
+        return self._drop(vectors + self.positions[: words.shape[1]])
 
     def _self_attention(self, name: str, states: Tensor, bias: Tensor) -> Tensor:
         query, key, value = self._project(name, states, "qkv")

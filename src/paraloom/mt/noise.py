@@ -81,8 +81,7 @@ def _recased(text: str, special: frozenset[str], recase: Callable[[str], str]) -
 
 
 def _mistyped(text: str, special: frozenset[str], random: np.random.Generator) -> str:
-    """A text with typing errors of the four kinds that most are of (Damerau 1964, "A technique for computer detection
-    and correction of spelling errors"): two letters swapped, one missing, one too many, a wrong one."""
+    """A text with typing errors (Damerau 1964): two letters swapped, one missing, one too many, a wrong one."""
     words = text.split(" ")
     letters = [letter for word in words if word not in special for letter in word if letter.isalpha()]
     for _ in range(1 + len(words) // _WORDS_PER_TYPO):

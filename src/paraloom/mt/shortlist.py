@@ -20,12 +20,7 @@ MAX_PAIRS = 100_000  # Training pairs that are aligned
 
 
 def write_shortlist(examples: Examples, pieces: Sequence[str], folder: Path) -> Path:
-    """Learn the target subwords of each source subword and write them as a vocabulary map of CTranslate2.
-
-    For every source subword the file lists the 25 target subwords that it is aligned with most often, and for all
-    sentences the 500 most frequent ones. A batch is decoded over the union of what its subwords allow. See W17 §3.1,
-    with 25 and 10,000 words.
-    """
+    """Write the 25 target subwords aligned most often with each source subword, and the 500 commonest (W17 §3.1)."""
     count = min(len(examples), MAX_PAIRS)
     source, target = (_lists(examples, side, count) for side in (0, 1))
     partner = word_links(source, target)

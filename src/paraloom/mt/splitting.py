@@ -33,11 +33,7 @@ def check_long(long: str) -> Long:
 
 
 def split_text(text: str, limit: int, measure: Measure) -> list[str]:
-    """Split a text into parts that a model takes.
-
-    Every sentence is a part of its own, because translators are trained on sentences. One that is still too long is cut
-    at clauses, and those at words or, without any space, at characters; as many as fit stay together.
-    """
+    """Split a text into parts that a model takes: sentences; of long ones clauses, then words, then characters."""
     if measure([text])[0] <= limit:
         return [text]
 

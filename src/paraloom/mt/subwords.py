@@ -24,12 +24,7 @@ SUBWORD_FILES = ("source.spm", "target.spm", "vocab.json")  # Files that `train_
 def train_subwords(
     sentences: Iterable[str], folder: Path, *, vocab_size: int = 8000, seed: int = 1, special_tokens: Sequence[str] = ()
 ) -> None:
-    """Train one unigram model on both languages.
-
-    Writes source.spm and target.spm (the same model) and vocab.json (piece → id: `</s>` is 0, `<unk>` 1 and `<pad>` the
-    last, because CTranslate2 starts decoding from a zero embedding, which is the frozen row of `<pad>`). See Kudo 2018,
-    "Subword regularization: Improving neural network translation models with multiple subword candidates".
-    """
+    """Train one unigram model (Kudo 2018) on both languages; `<pad>` has the last id, whose embedding stays zero."""
     import sentencepiece
 
     model = _train_unigrams(

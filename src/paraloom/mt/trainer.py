@@ -46,13 +46,7 @@ PROBE_TOKENS = 128
 
 
 class Trainer:
-    """Updates a translator batch by batch.
-
-    On a processor, a batch is cut into `config.threads` slices, one per core, whose gradients are added in slice order:
-    the result depends on the number of slices, never on which one is ready first. On GPUs, each has one slice, and a
-    copy of the weights; they do not repeat their last digits. Where their memory is too small for a batch, it is
-    computed in halves, as often as it takes, whose gradients are added up.
-    """
+    """Updates a translator batch by batch, in slices whose gradients are added in order, whichever is ready first."""
 
     rates = "muon_learning_rate and adam_learning_rate"
 
@@ -278,13 +272,10 @@ class Trainer:
         (loss / tokens).backward()
         return float(loss.detach()), plain, len(probe)
 
-    def _loss(
-        self, part: npt.NDArray[np.int64], examples: Examples, weights: dict[str, Tensor] | None = None
-    ) -> tuple[float, float]:
-        """The loss of some pairs under the averaged weights, or others, summed over tokens: smoothed, and plain."""
-        weights = self.averaged if weights is None else weights
-        states, targets = self._states(weights, part, examples, None)
-        embedding = weights[EMBEDDING][: self.padding]
+    def _loss(self, part: npt.NDArray[np.int64], examples: Examples) -> tuple[float, float]:
+        """The loss of some pairs under the averaged weights, summed over tokens: smoothed, and plain."""
+        states, targets = self._states(self.averaged, part, examples, None)
+        embedding = self.averaged[EMBEDDING][: self.padding]
         smoothed = smoothed_cross_entropy(states, embedding, targets, self.config.label_smoothing)
         return float(smoothed), cross_entropy(states, embedding, targets)
 

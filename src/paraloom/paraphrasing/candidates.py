@@ -16,6 +16,7 @@ from paraloom.paraphrasing.edits import CHANGES, lost_label
 from paraloom.paraphrasing.moves import Move
 from paraloom.paraphrasing.paraphraser import ControlledParaphraser
 from paraloom.paraphrasing.rewrites import rewrites
+from paraloom.paraphrasing.round_trip import check_number
 from paraloom.paraphrasing.selection import (
     Measured,
     ParaphraseSelector,
@@ -138,8 +139,7 @@ class SelectingParaphraser:
     def __init__(
         self, paraphraser: ParaphraserLike, selector: ParaphraseSelector | None, *, n: int, candidates: int
     ) -> None:
-        if n < 1:
-            raise ConfigError(f"'n' must be 1 or more, got {n}")
+        check_number(n)
         self.paraphraser = paraphraser
         self.selector = selector
         self.n = n
@@ -206,19 +206,14 @@ def _of_parts(
     if not chosen:
         return None
     text = " ".join(part if one is None else one.text for part, one in zip(parts, ones, strict=True))
-    lengths = [len(part) for part, one in zip(parts, ones, strict=True) if one is not None]
-    difference = sum(one.difference * length for one, length in zip(chosen, lengths, strict=True))
-    candidate = ControlledVariant(
-        text,
-        sum(one.candidate.logprob for one in chosen),
-        sum(one.candidate.tokens for one in chosen),
-        pieces=len(parts),
-    )
+    difference = sum(len(part) * one.difference for part, one in zip(parts, ones, strict=True) if one is not None)
+    logprob, tokens = (sum(getattr(one.candidate, name) for one in chosen) for name in ("logprob", "tokens"))
+    candidate = ControlledVariant(text, logprob, tokens, pieces=len(parts))
     lowest = {
         name: min(getattr(one, name) for one in chosen)
         for name in ("score", "meaning", "fluency", "judge", "template", "probability")
     }
     of_parts = {kind for one in chosen for kind in one.changes.split(", ")}
     changes = ", ".join(kind for kind in CHANGES if kind in of_parts)
-    whole = sum(map(len, parts))
-    return SelectedParaphrase(text, difference=difference / whole, candidate=candidate, changes=changes, **lowest)
+    difference /= sum(map(len, parts))
+    return SelectedParaphrase(text, difference=difference, candidate=candidate, changes=changes, **lowest)

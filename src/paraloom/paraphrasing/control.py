@@ -48,24 +48,14 @@ def control_variants(
     """Parse candidates, and order those of each text by their distance to its template."""
     cleaned = ([one._replace(text=without_tokens(one.text)) for one in group] for group in groups)
     distinct = [list({variant.text: variant for variant in reversed(group)}.values())[::-1] for group in cleaned]
-    flat = [
-        variant.text
-        for group, template in zip(distinct, templates, strict=True)
-        if template is not None and parser is not None
-        for variant in group
-    ]
-    trees = iter(parser.parse(flat) if parser is not None and flat else ())
+    flat = [one.text for group, template in zip(distinct, templates, strict=True) if template for one in group]
+    trees = None if parser is None else iter(parser.parse(flat) if flat else ())
     results = []
     for group, template in zip(distinct, templates, strict=True):
         controlled = []
-        for variant in group:
-            parsed = template is not None and parser is not None
-            own, distance = match_template(next(trees), template) if parsed and template else (None, None)
-            controlled.append(
-                ControlledVariant(
-                    variant.text, variant.logprob, variant.tokens, template, own, distance, variant.pieces, variant.cut
-                )
-            )
+        for one in group:
+            match = match_template(next(trees), template) if trees is not None and template else (None, None)
+            controlled.append(ControlledVariant(*one[:3], template, *match, one.pieces, one.cut))
         results.append(sorted(controlled, key=nearness))
     return results
 

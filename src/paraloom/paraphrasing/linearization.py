@@ -33,13 +33,7 @@ class Node(NamedTuple):
 
 
 def cut_tree(tree: str, height: int | None = 2) -> str:
-    """The template of a tree: the labels of its upper levels, without words.
-
-    The height counts levels of labels below ROOT, so that 2 is the template of SCPN: the label of the sentence and
-    those of its immediate constituents. AESOP's "level 5" counts ROOT, and is height 4. See Iyyer et al. 2018,
-    "Adversarial example generation with syntactically controlled paraphrase networks", §2.3; Sun et al. 2021, "AESOP:
-    Paraphrase generation with adaptive syntactic control", §3.
-    """
+    """The template of a tree: the labels of its upper levels below ROOT; 2 is SCPN's height, 4 is AESOP's "level 5"."""
     if height is not None and height < 1:
         raise ConfigError(f"the height of a template must be 1 or more, got {height}")
     return skeleton(_without_root(tree), levels=2**31 if height is None else height)

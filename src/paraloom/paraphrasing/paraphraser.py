@@ -14,7 +14,7 @@ from paraloom.core.protocols import ParserLike, PrefixScorerLike, PrefixTranslat
 from paraloom.paraphrasing.control import ControlledVariant, control_variants, join_parts, nearness, warn_of_distance
 from paraloom.paraphrasing.examples import TEMPLATE_HEIGHT, bounded_cut, source_template, source_text, target_prefix
 from paraloom.paraphrasing.linearization import cut_tree, plain_text, read_template
-from paraloom.paraphrasing.round_trip import with_variants
+from paraloom.paraphrasing.round_trip import check_number, with_variants
 from paraloom.paraphrasing.settings import ParaphraserSettings
 from paraloom.paraphrasing.templates import TemplateTable
 from paraloom.text.function_words import known_function_words, sample_language, suspected_language
@@ -47,15 +47,7 @@ class ParaphraseOptions(TypedDict, total=False):
 class ControlledParaphraser:
     """Paraphrases sentences with a translator that was trained to write a template, then a paraphrase.
 
-    The template is forced as the beginning of what the decoder writes, so that it cannot write another one; what
-    follows has it if the model learned to follow templates. With a parser, that is checked, and the variants that have
-    it come first.
-
-    Args:
-        translator: Writes templates and paraphrases.
-        settings: Labels it knows, and how it was trained.
-        templates: Templates of its training pairs.
-        parser: Parses sentences, exemplars and paraphrases; without one, exemplars are refused, and nothing is checked.
+    The template is forced as the beginning of what the decoder writes; a parser checks that what follows has it.
     """
 
     def __init__(
@@ -165,8 +157,7 @@ class ControlledParaphraser:
         Returns:
             See `paraphrase`.
         """
-        if n < 1:
-            raise ConfigError(f"'n' must be 1 or more, got {n}")
+        check_number(n)
         if template is not None and like is not None:
             raise ConfigError("'template' and 'like' cannot be combined", remedy="Give one of them.")
         parts = self.split(texts)

@@ -109,13 +109,10 @@ class Protector:
         exact = [restored[start:stop] for start, stop, kind in self._spans(restored) if kind in _EXACT]
         return ("", ADDED) if Counter(exact) - own else (restored, "")
 
-    def core(self, protected: ProtectedText, text: str) -> str:
-        """A text with placeholders without them."""
-        return " ".join(re.sub(rf"(?<![^\W_]){protected.letter}\d+(?!\w)", " ", text, flags=re.IGNORECASE).split())
-
     def words_left(self, protected: ProtectedText) -> int:
         """Number of words that are not held; of scripts without spaces, of characters."""
-        words = _WORD.findall(self.core(protected, protected.text))
+        placeholders = rf"(?<![^\W_]){protected.letter}\d+(?!\w)"
+        words = _WORD.findall(re.sub(placeholders, " ", protected.text, flags=re.IGNORECASE))
         return sum(len(word) if WITHOUT_SPACES.search(word) else 1 for word in words)
 
     def _spans(self, text: str) -> list[tuple[int, int, str]]:

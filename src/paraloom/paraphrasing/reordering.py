@@ -43,11 +43,7 @@ class Leaf(NamedTuple):
 def reordered(text: str, tree: str, random: np.random.Generator) -> str | None:
     """A sentence with adverbials and subordinate clauses in other places: "At noon they left" for "They left at noon".
 
-    A model that learns to write sentences from such sources, with a template, learns from text alone to follow
-    templates, and that what it reads need not have the order of what it writes. Who does what to whom stays as it is:
-    subject, verbs and objects keep their order. Commas of clauses in which something moves are left out. See The idea
-    of Huang and Chang 2021, "Generating syntactically controlled paraphrases without using annotated parallel pairs"
-    (SynPG), whose sources are words without any order: these do not tell subject from object.
+    Who does what to whom stays: subject, verbs and objects keep their order (cf. Huang and Chang 2021, SynPG).
     """
     leaves = locate_leaves(text, tree)
     if leaves is None:
@@ -134,23 +130,16 @@ class _Clauses:
                 end.append(part)
             else:
                 anywhere.append(part)
-        moves = bool(front or end or anywhere)
         for part in anywhere:
             staying.insert(int(self.random.integers(len(staying) + 1)), part)
         stop = len(staying)
         while stop and self._is_punctuation(staying[stop - 1]):
             stop -= 1
-        written = [*front, *staying[:stop], *end, *staying[stop:]]
-        if moves and [part for part in written if not self._is_comma(part)] != [
-            part for part in parts if not self._is_comma(part)
-        ]:
-            written = [part for part in written if not self._is_comma(part)]
-        else:
-            written = parts
-        return [number for part in written for number in orders[part]]
-
-    def _is_comma(self, part: int) -> bool:
-        return not self.children[part] and self.nodes[part].label == ","
+        written, before = (
+            [part for part in some if self.children[part] or self.nodes[part].label != ","]
+            for some in ([*front, *staying[:stop], *end, *staying[stop:]], parts)
+        )
+        return [number for part in (parts if written == before else written) for number in orders[part]]
 
     def _is_punctuation(self, part: int) -> bool:
         return not self.children[part] and self.nodes[part].label in _PUNCTUATION

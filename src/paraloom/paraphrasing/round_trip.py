@@ -110,7 +110,7 @@ class PivotParaphraser:
         Raises:
             ConfigError: `n` is below 1, or a translator does not know the decoding.
         """
-        _check_count(n)
+        check_number(n)
         given = [texts] if isinstance(texts, str) else list(texts)
         pivots = _translate(self.forward, given, self.pivots, self.decode, seed)
         good = [(row, pivot) for row, group in enumerate(pivots) for pivot in group if pivot.text.strip()]
@@ -200,7 +200,7 @@ class MonolingualParaphraser:
         Raises:
             ConfigError: `n` is below 1, or the translator does not know the decoding.
         """
-        _check_count(n)
+        check_number(n)
         given = [texts] if isinstance(texts, str) else list(texts)
         groups = _translate(self.translator, given, n, self.decode or "nucleus:0.95", seed)
         results = [list({variant.text: variant for variant in reversed(group)}.values())[::-1][:n] for group in groups]
@@ -243,7 +243,7 @@ def _check_directions(forward: TranslatorLike, backward: TranslatorLike) -> None
             )
 
 
-def _check_count(n: int) -> None:
+def check_number(n: int) -> None:
     if n < 1:
         raise ConfigError(f"'n' must be 1 or more, got {n}")
 

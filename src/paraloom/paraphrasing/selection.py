@@ -111,15 +111,7 @@ class Selection(NamedTuple):
 
 
 class ParaphraseSelector:
-    """Keeps the best candidates of each text, far enough from the text and from one another.
-
-    Args:
-        config: What a candidate must have.
-        encoder: Measures meaning: a cosine.
-        judge: Reads English text and candidate, in both orders. With it, a candidate has a probability to be right, by
-            :func:`probability_right`, and none of the faults of `paraloom.paraphrasing.edits`, for which the words of
-            an encoder with vectors of words are the known ones.
-    """
+    """Keeps the best candidates of each text, far enough from the text and from one another."""
 
     def __init__(
         self,
@@ -155,12 +147,9 @@ class ParaphraseSelector:
         self,
         texts: Sequence[str],
         groups: Sequence[Sequence[ParaphraseLike]],
-        n: int | Sequence[int] = 1,
-        *,
-        cores: Sequence[str] | None = None,
+        n: int = 1,
     ) -> Selection:
         """Choose paraphrases."""
-        wanted = [n] * len(texts) if isinstance(n, int) else list(n)
         reasons = [[""] * len(group) for group in groups]
         figures = [[Measured()] * len(group) for group in groups]
         places: list[tuple[int, int]] = []
@@ -171,27 +160,21 @@ class ParaphraseSelector:
             for index, candidate in enumerate(group):
                 units = text_units(candidate.text)
                 difference = unit_difference(source, units)
-                fault = self._surface_fault(source, units, candidate, difference)
-                if self.judge is not None and not is_rewrite(candidate):
-                    fault = fault or english_fault(text, candidate.text, self._known_words)
-                if self.config.change and self.config.change not in kinds_of_change(text, candidate.text):
-                    fault = fault or OTHER_CHANGE
-                reasons[row][index] = FOREIGN if foreign else fault
+                reasons[row][index] = FOREIGN if foreign else self._fault(text, source, units, candidate, difference)
                 if reasons[row][index] not in (REFUSED, EMPTY):
                     figures[row][index] = Measured(difference=difference)
                 if not reasons[row][index]:
                     places.append((row, index))
                     candidates.append(candidate)
                     differences.append(difference)
-        own_cores = None if cores is None else [cores[row] for row, _ in places]
-        measured = self._measure([texts[row] for row, _ in places], candidates, differences, own_cores)
+        measured = self._measure([texts[row] for row, _ in places], candidates, differences)
         by_row: list[dict[int, SelectedParaphrase]] = [{} for _ in texts]
         for (row, index), one in zip(places, measured, strict=True):
             figures[row][index] = Measured(one.meaning, one.difference, one.judge)
             reasons[row][index] = self._measured_fault(one)
             if not reasons[row][index]:
                 by_row[row][index] = one
-        positions = [self._apart(*parts) for parts in zip(by_row, wanted, reasons, strict=True)]
+        positions = [self._apart(ones, n, of_row) for ones, of_row in zip(by_row, reasons, strict=True)]
         kept = [[ones[index] for index in order] for ones, order in zip(by_row, positions, strict=True)]
         dropped = Counter(reason for of_text in reasons for reason in of_text if reason)
         return Selection(kept, dropped, reasons, positions, figures)
@@ -206,9 +189,10 @@ class ParaphraseSelector:
             return IMPROBABLE
         return ""
 
-    def _surface_fault(
-        self, source: Sequence[str], units: Sequence[str], candidate: ParaphraseLike, difference: float
+    def _fault(
+        self, text: str, source: Sequence[str], units: Sequence[str], candidate: ParaphraseLike, difference: float
     ) -> str:
+        """Why a candidate is dropped before any model is asked, '' if it is not."""
         if getattr(candidate, "reason", None):
             return REFUSED
         if broken := decoding_fault(source, units, candidate):
@@ -218,23 +202,21 @@ class ParaphraseSelector:
         shorter, longer = sorted((len(source), len(units)))
         if longer > max(shorter * self.config.length_ratio, shorter + 3 if shorter <= 5 else 0):
             return LENGTH
+        judged = self.judge is not None and not is_rewrite(candidate)
+        if judged and (fault := english_fault(text, candidate.text, self._known_words)):
+            return fault
+        if self.config.change and self.config.change not in kinds_of_change(text, candidate.text):
+            return OTHER_CHANGE
         return ""
 
     def _measure(
-        self,
-        texts: list[str],
-        candidates: Sequence[ParaphraseLike],
-        differences: Sequence[float],
-        cores: list[str] | None,
+        self, texts: list[str], candidates: Sequence[ParaphraseLike], differences: Sequence[float]
     ) -> list[SelectedParaphrase]:
         if not texts:
             return []
         outputs = [candidate.text for candidate in candidates]
         unknown = np.full(len(texts), np.nan)
         meaning = unknown if self.encoder is None else text_cosines(self.encoder, texts, outputs)
-        if self.encoder is not None and cores is not None:
-            others = [str(getattr(candidate, "core", candidate.text)) for candidate in candidates]
-            meaning = np.minimum(meaning, text_cosines(self.encoder, cores, others))
         fluency = np.array([_mean_probability(candidate) for candidate in candidates])
         judged = probability = unknown
         changes = [changes_of(*pair) for pair in zip(texts, outputs, strict=True)]

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from paraloom.core.errors import ModelError, ParaloomError, suggestion
-from paraloom.io.atomic import atomic_write
+from paraloom.io.atomic import write_text
 from paraloom.paraphrasing.config import ControlConfig
 
 PARAPHRASER_FILE = "paraphraser.json"
@@ -39,8 +39,7 @@ class ParaphraserSettings:
             **({"network": self.network} if self.network != TRANSFORMER else {}),
             **({"max_parse_labels": self.max_parse_labels, "tags": self.tags} if self.network == SCPN else {}),
         }
-        with atomic_write(folder / PARAPHRASER_FILE) as temporary:
-            temporary.write_text(json.dumps(values, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+        write_text(folder / PARAPHRASER_FILE, json.dumps(values, ensure_ascii=False, indent=1) + "\n")
 
     @classmethod
     def load(cls, folder: Path) -> ParaphraserSettings:

@@ -112,15 +112,7 @@ _BRITISH = ((re.compile(r"ys(?=e|ing)"), "yz"), (re.compile(r"is(?=e|ing|ation)"
 
 
 class Speller:
-    """Writes English text in its standard form without a model: rules, then words that are not in a list.
-
-    Abbreviations and contractions are written in full (`paraloom.paraphrasing.spelling`); the first letter and the
-    pronoun "I" become capitals; text in capitals becomes small; a full stop is added where the text ends with a word. A
-    word that is not in the list becomes the most frequent one that differs by one letter too many, too few, another, or
-    two swapped, or by letters that are repeated ("sooo"). Words with a capital within a text may be names, and stay; so
-    do words of texts of which many are unknown, which may be in another language. See Damerau 1964, "A technique for
-    computer detection and correction of spelling errors", whose four kinds of errors these are.
-    """
+    """Writes English text in its standard form: rules, then unknown words one edit from a frequent one."""
 
     def __init__(self, words: Iterable[str]) -> None:
         self.words = list(words)
@@ -146,12 +138,12 @@ class Speller:
             return None
         stretched = [_STRETCHED.sub(repeated, lower) for repeated in (r"\1\1", r"\1")]
         if lower in MISSPELLINGS:
-            return _cased(MISSPELLINGS[lower], word)
+            return _in_case(MISSPELLINGS[lower], word)
         candidates = [*(stretched if stretched[0] != lower else ()), *_edited(lower)]
         ranked = [rank for one in candidates if (rank := self._ranks.get(one, frequent)) < frequent]
         if not ranked:
             return None
-        return _cased(self.words[min(ranked)], word)
+        return _in_case(self.words[min(ranked)], word)
 
     def standard_form(self, text: str) -> str:
         """The standard form of a text."""
@@ -186,13 +178,6 @@ class Speller:
 
 def _with_capital(text: str) -> str:
     return _FIRST.sub(lambda match: match[0][:-1] + match[1].upper(), text)
-
-
-def _cased(text: str, like: str) -> str:
-    """A text with the case of a word."""
-    if like.isupper():
-        return text.upper()
-    return text[0].upper() + text[1:] if like[0].isupper() else text
 
 
 def _edited(word: str) -> Sequence[str]:

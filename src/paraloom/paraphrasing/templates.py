@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from paraloom.core.errors import ModelError
-from paraloom.io.atomic import atomic_write
+from paraloom.io.atomic import write_text
 from paraloom.paraphrasing.examples import TEMPLATE_HEIGHT, ParsedPair
 from paraloom.paraphrasing.linearization import cut_tree, nodes_of, read_template
 
@@ -89,8 +89,7 @@ class TemplateTable:
                 [f"{number}\t{one}\t{other}\n" for (one, other), number in pairs],
             ),
         ):
-            with atomic_write(folder / name) as temporary:
-                temporary.write_text(header + "".join(lines), encoding="utf-8")
+            write_text(folder / name, header + "".join(lines))
 
     @classmethod
     def load(cls, folder: Path) -> TemplateTable:

@@ -45,10 +45,7 @@ def keys_of_substitution(first: str, second: str) -> tuple[int, int, int]:
 
 
 class WordCounts:
-    """Counts by key, ascending, in levels: of a pair of words in a hundred that never met it knows the count of others.
-
-    In a file, keys are steps of up to 255 from one to the next, with a level of 0 where a step would be longer.
-    """
+    """Counts by key, ascending, in levels; a file has steps of up to 255 between keys, with a level of 0 for more."""
 
     def __init__(self, keys: npt.NDArray[np.uint32], levels: npt.NDArray[np.uint8]) -> None:
         self._keys, self._levels = keys, levels
@@ -102,12 +99,7 @@ def replaced(source: Sequence[str], candidate: Sequence[str]) -> list[tuple[slic
 def word_evidence(
     source: Sequence[str], candidate: Sequence[str], counts: WordCounts | None = None
 ) -> tuple[float, float, float]:
-    """The least of all replaced words, as logarithms, NaN where none was replaced.
-
-    In turn: how often the new words stand beside their neighbors; how much more often than the old ones, for their own
-    frequency; how often one stands for the other in sentences that have a translation in common, for how often each is
-    replaced there.
-    """
+    """Least logarithms of all replaced words: beside neighbors, over the old words, as translations of the same."""
     log = (counts or bundled_counts()).log
 
     def beside(*words: str) -> float:

@@ -37,12 +37,7 @@ def escape_leaf(word: str) -> str:
 
 
 def dependency_tree(words: Sequence[str], heads: Sequence[int], relations: Sequence[str]) -> str | None:
-    """Write a dependency parse as a bracketed tree.
-
-    Each word is a node labeled with its relation; the node holds the nodes of the dependents before the word, the
-    word, and the nodes of the dependents after it. If the parse is not projective, the words of the tree are in another
-    order than those of the sentence. Several roots, as of a text of several sentences, are put below one node TOP.
-    """
+    """Write a dependency parse as a bracketed tree of relations; several roots are put below one node TOP."""
     dependents: list[list[int]] = [[] for _ in range(len(words) + 1)]
     for number, (head, word) in enumerate(zip(heads, words, strict=True), start=1):
         if not 0 <= head <= len(words) or head == number:

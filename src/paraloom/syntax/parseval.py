@@ -12,11 +12,7 @@ PUNCTUATION = frozenset({",", ":", "``", "''", "."})  # Tags of the words that e
 
 
 def bracket_f1(pairs: Iterable[tuple[str | None, str]]) -> float:
-    """F1 of labeled constituents, 0 to 100; part-of-speech tags do not count.
-
-    2 · matches / (constituents of the predicted trees + constituents of the gold trees), summed over all sentences. See
-    Black et al. 1991, "A procedure for quantitatively comparing the syntactic coverage of English grammars".
-    """
+    """F1 of labeled constituents (Black et al. 1991), 0 to 100; part-of-speech tags do not count."""
     matches = total = 0
     for predicted, gold in pairs:
         ours, theirs = _brackets(predicted), _brackets(gold)
@@ -26,13 +22,7 @@ def bracket_f1(pairs: Iterable[tuple[str | None, str]]) -> float:
 
 
 def evalb_f1(pairs: Iterable[tuple[str | None, str]]) -> float:
-    """F1 of labeled constituents by the rules of evalb, 0 to 100, as parsers of the Penn Treebank publish it.
-
-    Punctuation is left out of the words, constituents that cover nothing else and the label TOP are left out, and PRT
-    counts as ADVP. A word is punctuation by its tag in the gold tree, in both trees. See Collins 1997, "Three
-    generative, lexicalised models for statistical parsing"; the parameter file COLLINS.prm of Sekine's and Collins's
-    evalb.
-    """
+    """F1 of labeled constituents by evalb's COLLINS.prm, 0 to 100: without punctuation and TOP, PRT as ADVP."""
     matches = total = 0
     for predicted, gold in pairs:
         # The number of words before each boundary that are not punctuation.

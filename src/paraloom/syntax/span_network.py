@@ -28,13 +28,7 @@ rounded differently, and on a busy machine the threads mostly wait for each othe
 
 @dataclass(frozen=True)
 class SpanNetwork:
-    """Scores tags and labels.
-
-    Words are the sum of their parts (a trained vector, the mean of those of the affixes, a projection of the given
-    vector), read by two bidirectional layers. A span is the difference of the projected states at its two ends. See
-    Stern, Andreas and Klein 2017, "A minimal span-based neural constituency parser"; spans are classified one by one,
-    as in Teng and Zhang 2018, "Two local models for neural constituent parsing".
-    """
+    """Scores tags, and labels of spans, each a difference of projected states at its ends (Stern et al. 2017)."""
 
     # float32 by name, as `SpanModule` trains them, and `given`, int8 `(V, d)`.
     tensors: Mapping[str, npt.NDArray[np.generic]]

@@ -54,14 +54,7 @@ def _is_outside(part: Part, words: Sequence[Word]) -> bool:
 
 
 def constituent_tree(words: Sequence[Word]) -> str | None:
-    """The phrase-structure tree of a dependency tree.
-
-    Constituents are those of the Penn Treebank as far as dependencies tell of them: clauses with a subject and a verb
-    phrase, verb phrases within each other by auxiliaries, questions, relative clauses, coordination. Dependencies do
-    not tell which of several modifiers of a verb belongs to which of several verb phrases, nor of small clauses. See
-    Collins et al. 1999, "A statistical parser for Czech", appendix; Xia and Palmer 2001, "Converting dependency
-    structures to phrase structures".
-    """
+    """The Penn Treebank's constituents, as far as dependencies tell of them (Collins et al. 1999, appendix)."""
     roots = sum(not word.head for word in words)
     if roots != 1:
         raise DataError(f"a sentence must have one root, got {roots}")

@@ -18,12 +18,7 @@ def bleu_plus_one_from_counts(
     translation_lengths: npt.NDArray[np.integer],
     reference_lengths: npt.NDArray[np.integer],
 ) -> Float32s:
-    """Compute BLEU+1: every order's precision and the length of the reference are smoothed by one.
-
-    With m_n matches among t_n n-grams of the translation, c words against r, it is exp(mean_n log((m_n + 1) / (t_n +
-    1)) + min(0, 1 - (r + 1) / c)). Identical sentences of c words score exp(-1/c). See Nakov, Guzmán, Vogel 2012,
-    "Optimizing for sentence-level BLEU+1 yields short translations"; W17 §5.7.
-    """
+    """Compute BLEU+1 (Nakov et al. 2012): every order's precision and the reference's length are smoothed by one."""
     c = np.where(np.asarray(translation_lengths) > 0, translation_lengths, np.nan)
     r = np.where(np.asarray(reference_lengths) > 0, reference_lengths, np.nan)
     logs = [np.log((m + 1.0) / (ngram_totals(translation_lengths, n) + 1.0)) for n, m in enumerate(shared, start=1)]

@@ -75,11 +75,7 @@ class Readout:
 
 @dataclass(frozen=True, eq=False)
 class CrossEncoder:
-    """A cross-encoder in ONNX format: one value for an ordered pair of texts.
-
-    The value of a pair does not depend on the pairs that are processed with it: each is padded to a length of its own,
-    and graphs that quantize activations on the fly, by the range of a whole batch, get one pair at a time.
-    """
+    """A cross-encoder in ONNX format; the value of a pair does not depend on the pairs that are processed with it."""
 
     session: InferenceSession
     tokenizer: Tokenizer

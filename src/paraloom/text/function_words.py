@@ -103,12 +103,7 @@ _MIN_SCRIPT = 0.3
 
 
 def sample_language(texts: Iterable[str]) -> str | None:
-    """Identify the language that most of a sample is in, by all its words together.
-
-    A word of n languages counts 1 / n for each of them. An answer needs a twentieth of the words, a distance to the
-    second language, and some twelve function words, six of them different. A few dozen sentences are enough; languages
-    that are close to each other, such as Danish and Norwegian, are not distinguished.
-    """
+    """Identify the language that most of a sample is in, by all its words together; None where it is unsure."""
     evidence: dict[str, float] = defaultdict(float)
     types: dict[str, set[str]] = defaultdict(set)
     letters = words = 0

@@ -1,7 +1,4 @@
-"""Kernels that count the n-grams that two lists share, for BLEU and chrF.
-
-n lists are flat: `ids` uint64 `(entries,)` and `offsets` int64 `(n + 1,)`; list i is `ids[offsets[i]:offsets[i + 1]]`.
-"""
+"""Kernels that count the n-grams that two lists share, for BLEU and chrF."""
 
 from __future__ import annotations
 

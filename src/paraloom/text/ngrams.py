@@ -56,12 +56,9 @@ def spell_word_bigrams(texts: Texts, positions: Ints) -> list[str]:
 
 
 def word_ngrams(texts: Texts) -> TokenLists:
-    """List the words of each text and the n-grams of their characters, as fastText does.
+    """List the words of each text and their runs of 3 to 5 characters, marked `<word>` (Bojanowski et al. 2017, §3.2).
 
-    A word, or a punctuation mark, is a token of `tokenize`, lowercased and in Unicode NFC. It is marked as `<word>`;
-    its units are all runs of 3 to 5 characters of that, and the whole. In a word with Hangul, Han or kana they are runs
-    of 1 to 3 characters, because each of these characters says as much as a few letters. See Bojanowski et al. 2017,
-    "Enriching word vectors with subword information", §3.2.
+    With Hangul, Han or kana they are runs of 1 to 3: each of these characters says as much as a few letters.
     """
     spans = _composed_spans(texts)
     return TokenLists(

@@ -16,10 +16,7 @@ _ONE = np.uint64(1)
 
 @kernel
 def symmetrize(a_of_b: Words, b_of_a: Words, grid: Grid) -> None:
-    """Fill grid[i, j] with the links of both directions, grown by adjacent links of one (grow-diag, Koehn et al. 2005).
-
-    a_of_b: int32 (m,), the word of `a` for each word of `b`, -1 for none; b_of_a: int32 (n,), the reverse.
-    """
+    """Fill grid[i, j] with the links of both directions, grown by adjacent ones (grow-diag, Koehn et al. 2005)."""
     n, m = len(b_of_a), len(a_of_b)
     a_linked, b_linked = np.zeros(n, np.bool_), np.zeros(m, np.bool_)
     grid[:n, :m] = False
@@ -44,11 +41,7 @@ def symmetrize(a_of_b: Words, b_of_a: Words, grid: Grid) -> None:
 
 @kernel
 def phrase_pairs(a_of_b: Words, a_offsets: Ints, b_of_a: Words, b_offsets: Ints, max_length: int, spans: Words) -> int:
-    """Phrase pairs of up to `max_length` words a side without links to the outside (Och and Ney 2004); ends are linked.
-
-    spans: int32 (k, 5), filled with (row, start in a, words of a, start in b, words of b), positions counted within
-    the sentence. Returns the number of phrase pairs, which may be more than k: then call it again with a longer table.
-    """
+    """Fill spans (k, 5) with the phrase pairs without outside links (Och and Ney 2004); returns their number."""
     count, size = 0, 1
     for row in range(len(a_offsets) - 1):
         size = max(size, a_offsets[row + 1] - a_offsets[row], b_offsets[row + 1] - b_offsets[row])

@@ -53,11 +53,7 @@ class Segment(NamedTuple):
 
 
 def split_segments(text: str, *, wrapped: bool = False) -> list[Segment]:
-    """The segments of a text in order; together they are the text.
-
-    A line break ends a sentence, as in chats, except in a `wrapped` document of Markdown, which may have front matter,
-    blocks of HTML and definitions of links, too.
-    """
+    """The segments of a text in order, together the text; in a `wrapped` document a line break ends no sentence."""
     start = int(text.startswith("\ufeff"))
     segments = [Segment(text[:start], LAYOUT)]
     after_gap, indented, tries = True, False, _JSON_TRIES

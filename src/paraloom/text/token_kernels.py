@@ -1,8 +1,4 @@
-"""Kernels of the tokenizer, over UTF-8 bytes.
-
-n texts are flat, as in Arrow: `data` uint8 `(bytes,)` and `offsets` int64 `(n + 1,)`; text i is
-`data[offsets[i]:offsets[i + 1]]`. All kernels release the GIL and are cached on disk.
-"""
+"""Kernels of the tokenizer, over UTF-8 bytes `data` and offsets of texts, as in Arrow."""
 
 from __future__ import annotations
 

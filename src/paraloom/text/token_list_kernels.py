@@ -1,7 +1,4 @@
-"""Inner loops over lists of token ids, compiled by numba: shared, repeated, distinct and missing entries, names.
-
-n lists are given as `ids` uint64 (tokens,) and `offsets` int64 (n + 1,): list i is ids[offsets[i] : offsets[i + 1]].
-"""
+"""Inner loops over lists of token ids: shared, repeated, distinct and missing entries, names."""
 
 from __future__ import annotations
 
@@ -124,10 +121,7 @@ def missing_counts(ids: Ids, offsets: Ints, chosen: Bools, other_ids: Ids, other
 def name_flags(
     data: Bytes, starts: Ints, ends: Ints, offsets: Ints, capitals: Bools, classes: Bytes, letter: int
 ) -> Bools:
-    """Mask of the tokens that look like names: a capital followed by a letter, after a word or a comma.
-
-    data, starts, ends, offsets: TokenSpans of texts in their original case. capitals, classes: tables of code points.
-    """
+    """Mask of the tokens that look like names: a capital followed by a letter, after a word or a comma."""
     flags = np.zeros(len(starts), np.bool_)
     for row in range(len(offsets) - 1):
         after_word = False

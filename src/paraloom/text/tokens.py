@@ -34,10 +34,7 @@ _SHAPES = _Shapes()
 
 @dataclass(frozen=True, eq=False)
 class TokenLists:
-    """n lists of token ids in two flat, read-only arrays.
-
-    An id is a 64-bit hash of the token (`token_hash`), so ids of different calls, runs and machines can be compared.
-    """
+    """n lists of token ids in two flat, read-only arrays; an id is a hash of the token, the same on all machines."""
 
     ids: Ids  # uint64 `(tokens,)`
     offsets: Ints  # int64 `(n + 1,)`; list i is `ids[offsets[i]:offsets[i + 1]]`
@@ -80,12 +77,7 @@ class TokenSpans:
 
 
 def tokenize(texts: Texts, *, lower: bool = True, punctuation: bool = True) -> TokenLists:
-    """Tokenize texts to ids, for overlap, counts and vocabularies.
-
-    A token is a word (a run of letters, marks and digits, with apostrophes and hyphens between letters and `. , :`
-    between digits) or a single other character that is not white space. The same rule for all languages; texts of
-    scripts without spaces between words give one token for each run.
-    """
+    """Tokenize texts to ids: words (runs of letters, marks and digits, with joiners) and single other characters."""
     return token_spans(texts, lower=lower, punctuation=punctuation).to_lists()
 
 
@@ -102,11 +94,7 @@ def token_spans(texts: Texts, *, lower: bool = True, punctuation: bool = True) -
 
 
 def token_strings(texts: Texts, *, lower: bool = True, punctuation: bool = True) -> pa.LargeListArray:
-    """Tokenize texts to strings, list by list as `tokenize` gives their ids.
-
-    A vocabulary is `ids, first = np.unique(tokenize(x).ids, return_index=True)` with
-    `token_strings(x).values.take(first)`.
-    """
+    """Tokenize texts to strings, list by list as `tokenize` gives their ids."""
     spans = token_spans(texts, lower=lower, punctuation=punctuation)
     copied, bounds = kernels.copy_spans(spans.data, spans.starts, spans.ends)
     flat = pa.LargeStringArray.from_buffers(len(spans.starts), pa.py_buffer(bounds), pa.py_buffer(copied))

@@ -66,11 +66,7 @@ def _invalid(tree: str) -> DataError:
 
 
 def tree_edit_distance(one: str, other: str) -> int:
-    """The minimum number of nodes to insert, delete and relabel that turns a tree into another one.
-
-    Words do not count, only labels: cut both trees to the same height first, to compare their upper levels. See Zhang
-    and Shasha 1989, "Simple fast algorithms for the editing distance between trees and related problems".
-    """
+    """The minimum number of labels to insert, delete and relabel between two trees (Zhang and Shasha 1989)."""
     if one == other:
         return 0
     first, second = _PostOrder(one), _PostOrder(other)

@@ -27,13 +27,7 @@ _Metric: TypeAlias = Callable[[Sequence[str], Ints, Ints, Ints, Ints], tuple[Flo
 def expected_utility(
     candidates: Sequence[Sequence[str]], samples: Sequence[Sequence[str]], metric: str = "chrf"
 ) -> list[Floats]:
-    """Compute the mean score of each candidate against samples, for each of n sentences.
-
-    With samples of a translator's distribution this estimates how good a candidate is expected to be; the candidate
-    with the highest value is the minimum Bayes risk translation. The n-grams of each distinct text are counted once.
-    See Kumar and Byrne 2004, "Minimum Bayes-risk decoding for statistical machine translation"; Eikema and Aziz 2020,
-    "Is MAP decoding all you need?", §7 (samples as pseudo-references).
-    """
+    """Compute the mean score of each candidate against samples (MBR, Eikema and Aziz 2020), for each of n sentences."""
     scores_of = _metric(metric)
     if len(candidates) != len(samples):
         raise DataError(f"expected samples for {len(candidates)} sentences, got those of {len(samples)}")

@@ -1,10 +1,4 @@
-"""Kernels of word alignment.
-
-Sentences are flat lists of indices into one joint vocabulary: `a_words` and `b_words` int32 `(tokens,)`, with offsets
-int64 `(n + 1,)`. The pairs of words that occur in some sentence pair are numbered; p(b | a) and the expected counts are
-arrays by number. `pairs` has the numbers of all cells, sentence by sentence: for each word of `b` those with each word
-of `a`, then that with NULL.
-"""
+"""Kernels of word alignment over lists of word numbers; the pairs of words of all cells are numbered."""
 
 from __future__ import annotations
 
@@ -25,11 +19,7 @@ NULL = -1
 def number_pairs(
     a_words: Words, a_offsets: Ints, b_words: Words, b_rows: Ints, starts: Ints, order: Ints, vocabulary: int
 ) -> tuple[Words, Words]:
-    """Number the pairs of words that occur in one sentence pair, NULL with each word of `b` included.
-
-    Words of `b` are taken one after the other, so that the pairs of each have numbers that follow each other, and a
-    table as long as the vocabulary is enough to find them again.
-    """
+    """Number the pairs of words that occur in one sentence pair, NULL included, those of a word of `b` in a row."""
     pairs = np.empty(starts[-1], np.int32)
     owners = np.empty(starts[-1], np.int32)
     numbers = np.full(vocabulary + 1, -1, np.int64)

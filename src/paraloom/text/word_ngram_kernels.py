@@ -1,9 +1,4 @@
-"""Kernels of the character n-grams within words: their hashes, and the bytes of chosen ones.
-
-A word is given by its bytes, `data[start:end]`, UTF-8. It is marked as `<word>` first, so that n-grams at its ends
-differ from those inside it. Its units are its n-grams by where they start, then by length, and at last the whole marked
-word, unless it is as short as an n-gram.
-"""
+"""Kernels of the character n-grams within words, marked as `<word>`: their hashes, and the bytes of chosen ones."""
 
 from __future__ import annotations
 
@@ -31,11 +26,7 @@ def _is_syllabic(point: Int) -> bool:
 
 @kernel
 def _mark(data: Bytes, start: int, end: int, marked: Bytes, begins: Ints) -> tuple[Int, bool]:
-    """Write a word with its marks to `marked`, and where its characters begin to `begins`.
-
-    Returns the number of characters, marks included, and whether one of them is syllabic. `begins` gets one further
-    entry, the number of bytes.
-    """
+    """Write a word with its marks and where its characters begin; returns their number, and whether one is syllabic."""
     marked[0] = _OPEN
     begins[0] = 0
     count, syllabic = 1, False

@@ -21,11 +21,7 @@ UNITS = {"cost": "nats per token, lower is more likely", "chrf": "0 to 100, high
 
 @dataclass(frozen=True)
 class Adequacy(Sums):
-    """Sums over groups of variants; two of them can be added.
-
-    Diversity helps as long as the two sides of a pair mean the same (BBH22 §4.2); these figures show how far that is
-    so. Both are means over groups of the groups' means, because the variants of one source are not independent.
-    """
+    """How far variants mean the same (BBH22 §4.2): means over groups of the groups' means; two of them can be added."""
 
     uncosted: int = 0
     unreferenced: int = 0

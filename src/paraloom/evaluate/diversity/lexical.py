@@ -39,13 +39,9 @@ class GroupOverlaps:
 
 
 def group_overlaps(texts: Texts, groups: npt.ArrayLike) -> GroupOverlaps:
-    """Compute i-BLEU and i-chrF of each group: 100 minus the mean score of a variant against another.
+    """Compute i-BLEU and i-chrF of each group (BBH22 §2.2): 100 minus sacreBLEU's mean sentence score of two variants.
 
-    i-BLEU = 100 − 1 / (n (n − 1)) · Σ_{i ≠ j} BLEU(variant i, variant j), the mean over all ordered pairs of the n
-    variants; i-chrF likewise. BLEU is that of sacrebleu.sentence_bleu(a, [b], lowercase=True): 13a tokens and
-    exponential smoothing. chrF is sacrebleu.sentence_chrf(a, [b]). As in sacreBLEU an empty text scores 0 against any
-    other, even an empty one: a group whose variants are all empty has 100, and only `empty` shows it. See BBH22 §2.2;
-    Zhu et al. 2018, "Texygen", for self-BLEU.
+    As in sacreBLEU an empty text scores 0 against any other: a group whose variants are all empty has 100.
     """
     data, offsets = text_buffers(texts)
     bounds = _check_bounds(groups, len(offsets) - 1)

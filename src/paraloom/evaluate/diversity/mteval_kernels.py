@@ -1,7 +1,4 @@
-"""The tokenizer of mteval-v13a (sacreBLEU's '13a'), compiled by numba.
-
-Texts are code points and offsets, as `paraloom.text.buffers.code_points` returns them.
-"""
+"""The tokenizer of mteval-v13a (sacreBLEU's '13a') over code points."""
 
 from __future__ import annotations
 

@@ -24,12 +24,7 @@ UNITS = {
 
 @dataclass(frozen=True)
 class SurfaceStatistics(Sums):
-    """Sums over sentences; two of them can be added.
-
-    A word is what stands between white space, punctuation included, as for `wc` (which ignores words without a
-    printable character and does not split at U+0085, U+2028 and the like). For tokens and entropies see
-    `corpus_statistics`.
-    """
+    """Sums over sentences, of words as `wc` has them, between white space; two of them can be added."""
 
     sentences: int = 0
     empty: int = 0
@@ -59,12 +54,7 @@ class SurfaceStatistics(Sums):
         )
 
     def figures(self) -> dict[str, Estimate]:
-        """The figures of `UNITS`, by name, the mean lengths with 95 % intervals.
-
-        bytes_per_word and the vocabularies have no interval; vocabularies grow with the sample, so compare samples of
-        equal size. The tables of BBH22 have sentence_length and, according to the script published with the paper,
-        bytes_per_word as the length of words and folded_vocabulary as the vocabulary.
-        """
+        """The figures of `UNITS`; mean lengths have intervals, vocabularies, which grow with the sample, have none."""
         words = self.length.over
         return {
             "sentence_length": self.length.estimate(),

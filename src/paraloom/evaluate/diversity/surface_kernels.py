@@ -1,7 +1,4 @@
-"""Words between white space, with their lengths and folded spellings; compiled by numba.
-
-Texts are code points and offsets, as `paraloom.text.buffers.code_points` returns them.
-"""
+"""Words between white space, with their lengths and folded spellings, over code points."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Indexes the nodes of trees by what they are matched by, for tree kernels; compiled by numba.
-
-Trees are flat, each node before its children: `labels` uint64 and `sizes` int32 (nodes,), `offsets` int64 (n + 1,).
-"""
+"""Indexes the nodes of trees, each before its children, by what they are matched by, for tree kernels."""
 
 from __future__ import annotations
 

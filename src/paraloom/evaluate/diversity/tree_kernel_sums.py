@@ -42,12 +42,7 @@ def subtree_sums(a: Side, weights: Numbers, b: Side, first: Ints, second: Ints) 
 
 @kernel
 def subset_sums(a: Side, b: Side, first: Ints, second: Ints, decay: float, bare_words: bool) -> Numbers:
-    """Sum the weights of the subset trees in common: decay to the power of their nodes with children.
-
-    Δ(i, j) = decay · Π (1 + Δ(child of i, child of j)). With `bare_words` a word alone is a fragment of weight `decay`.
-    See Collins and Duffy 2002, "New ranking algorithms for parsing and tagging"; Moschitti 2006, "Making tree kernels
-    practical for natural language learning".
-    """
+    """Sum weights of common subset trees: Δ(i, j) = decay · Π (1 + Δ(children)) (Collins and Duffy 2002)."""
     a_sizes, a_offsets, a_keys, a_kinds, _, _, _, _ = a
     b_sizes, b_offsets, b_keys, _, slots, slot_starts, following, ranks = b
     row_start, rows = np.empty(_widest(a_offsets), np.int64), np.empty(_ROWS, np.float64)

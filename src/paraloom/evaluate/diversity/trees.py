@@ -37,10 +37,7 @@ _LEAVES = ("dummy", "words")
 
 @dataclass(frozen=True, eq=False)
 class Trees:
-    """n trees in flat arrays, each node before its children. A text that is not a tree has no nodes and a reason.
-
-    The arrays are read-only. The first child of node i is i + 1, the next sibling of a node c is c + sizes[c].
-    """
+    """n trees in flat, read-only arrays, each node before its children; what is not a tree has none, and a reason."""
 
     # uint64 (nodes,), the `token_hash` of each label. Words have ids of their own; with `leaves` = 'dummy' they
     # all have the same one.
@@ -80,12 +77,7 @@ class Trees:
 
 
 def read_trees(texts: Texts, *, leaves: Leaves = "dummy", labels: Iterable[str] | None = None) -> Trees:
-    """Read bracketed trees, one per text, such as `(S (NP (DT The) (NN dog)) (VP (VBZ sleeps)))`.
-
-    A word is text between ASCII white space in a node, without brackets of its own. A node in brackets without children
-    is a leaf that keeps its label and equals only its like. An outer pair of brackets without a label, as in the Penn
-    Treebank, is removed. `paraloom.syntax.brackets` writes dependency parses as such trees.
-    """
+    """Read bracketed trees, one per text, without the Penn Treebank's outer pair of brackets."""
     if leaves not in _LEAVES:
         raise ConfigError(f"unknown leaves '{leaves}'{nearest(leaves, _LEAVES)}")
     return Trees(*read_brackets(*text_buffers(texts), leaves == "dummy", _label_table(labels)), leaves)
