@@ -32,14 +32,21 @@ from results_pages import put_result, write_pages
 
 from paraloom.api.paraphrase_sources import RoundTripParaphraser, open_selector
 from paraloom.api.paraphrasers import Paraphraser
+from paraloom.core.digests import digest
 from paraloom.core.protocols import ParaphraseLike, Variant
 from paraloom.paraphrasing.rewrites import rewrites
-from paraloom.paraphrasing.selection import JudgeLike
+from paraloom.paraphrasing.selection import JudgeLike, without_selection
 from paraloom.paraphrasing.selection_config import CandidateSelection
 
-WORD, RULES, NETWORK, TRIP = "one word", "rules", "network", "round trip"
-POOLS = {"rules + network (`english`)": (RULES, NETWORK), "rules + network + round trip": (RULES, NETWORK, TRIP)}
-"""Candidates of several generators together → which."""
+WORD, RULES, NETWORK, TRIP, MODEL = "one word", "rules", "network", "round trip", "language model"
+POOLS = ((RULES, NETWORK), (RULES, NETWORK, TRIP), (RULES, NETWORK, MODEL))
+"""Generators whose candidates are put together."""
+
+UNJUDGED, FIRST = f"{MODEL}, not judged", f"{MODEL}, not selected"
+"""Its candidates without the judge, as answers of endpoints are selected, and the first ones, whatever the preset."""
+
+WRITTEN = Path(__file__).parent / "readings/generators/language-model.tsv"
+"""What a large language model wrote: digest of a sentence, paraphrase, the best first."""
 
 PIVOTS = 6
 """Translations on the way, and of each the translations back."""
@@ -92,6 +99,14 @@ def substituted(text: str, table: dict[str, list[str]], n: int) -> list[Variant]
     return [Variant(one, math.nan, 0) for one in ranked[:n]]
 
 
+def written(texts: list[str]) -> list[list[Variant]]:
+    """What stands in the file for each text. Costs are unknown."""
+    of_text = defaultdict[str, list[Variant]](list)
+    for row in table(WRITTEN):
+        of_text[row["sentence"]].append(Variant(row["paraphrase"], math.nan, 0))
+    return [of_text[digest(text)[:16]] for text in texts]
+
+
 def generate(rows: int, seed: int, free: bool, output: Path) -> None:
     """Write the best candidate that each preset keeps of each generator, and the seconds of its candidates."""
     rows_of_kinds = [(kind, text) for kind in KINDS for text in sentences(kind, rows, seed, free)]
@@ -111,10 +126,10 @@ def generate(rows: int, seed: int, free: bool, output: Path) -> None:
         start = time.process_time()
         candidates_of[name] = generator()
         seconds[name] = (time.process_time() - start) / len(texts)
-    for name, parts in POOLS.items():
+    candidates_of |= dict.fromkeys((MODEL, UNJUDGED, FIRST), written(texts))
+    for parts in POOLS:
         groups_of = zip(*(candidates_of[part] for part in parts), strict=True)
-        candidates_of[name] = [[one for group in groups for one in group] for groups in groups_of]
-        seconds[name] = sum(seconds[part] for part in parts)
+        candidates_of[" + ".join(parts)] = [[one for group in groups for one in group] for groups in groups_of]
     selectors = {preset: open_selector(preset, judge=None, language="en") for preset in PRESETS}
     judge = next(selector.judge for selector in selectors.values())
     remembered = None if judge is None else Remembered(judge)
@@ -122,8 +137,8 @@ def generate(rows: int, seed: int, free: bool, output: Path) -> None:
     for name, groups in candidates_of.items():
         kept[name] = {}
         for preset, selector in selectors.items():
-            selector.judge = remembered
-            selection = selector.select(texts, groups, 1)
+            selector.judge = None if name == UNJUDGED else remembered
+            selection = without_selection(texts, groups, 1) if name == FIRST else selector.select(texts, groups, 1)
             best = [group[0].text if group else None for group in selection.kept]
             kept[name][preset] = [[*row, one] for row, one in zip(rows_of_kinds, best, strict=True)]
             total = sum(map(len, groups))
@@ -162,7 +177,9 @@ def count(folder: Path, sheets: list[Path]) -> tuple[list[str], list[list[str]]]
             right = [[row["right"] == "1" for row in read] for read in of_readers]
             both = [[row["right"] == row["different"] == "1" for row in read] for read in of_readers]
             cells += [share([bool(one) for one in cell]), shares(right), shares(both)]
-        rows.append([*cells, f"{seconds[generator]:.3f}"])
+        parts = generator.split(" + ")
+        known = all(part in seconds for part in parts)
+        rows.append([*cells, f"{sum(seconds[part] for part in parts):.3f}" if known else "–"])
     names = ("sentences with an output", "right", "right and different")
     return [
         "candidates of",
@@ -185,7 +202,10 @@ def write_page(path: Path, command: str, columns: list[str], rows: list[list[str
         "text": [
             "204 unpicked sentences of six kinds; each generator's candidates go through the same checks, judge and "
             "presets. *One word*: a word replaced by a synonym of PPDB, its cost unknown. *Round trip*: through German "
-            "by the bundled translators, 6 × 6 translations, the 20 most probable. Shares are those of two readers, "
+            "by the bundled translators, 6 × 6 translations, the 20 most probable. *Rules + network* is `english`. "
+            "*Language model*: a large one, not the project's, wrote three paraphrases of each sentence once "
+            "(`benchmarks/readings/generators/language-model.tsv`; no name, no seed); *not judged*: selected without "
+            "the judge, as answers of endpoints are; *not selected*: its first one. Shares are those of two readers, "
             "language models, who saw sentence and output alone, up to 60 of a cell: *right* is the same meaning in "
             "good English, *different* more than punctuation, case, an article or a contraction. Seconds of one core, "
             "for the candidates alone.",

@@ -176,7 +176,7 @@ def test_the_sheet_names_no_version_and_is_counted_by_the_key(tmp_path: Path) ->
 def test_generators_are_counted_over_all_sentences(tmp_path: Path) -> None:
     kept = [["news", "one", "a"], ["news", "two", "b"], ["help", "three", "c"], ["help", "four", None]]
     presets = {"strict": kept, "loose": [*kept[:3], ["help", "four", "d"]]}
-    (tmp_path / "kept.json").write_text(json.dumps({"round trip": presets}))
+    (tmp_path / "kept.json").write_text(json.dumps({"round trip": presets, "language model": presets}))
     (tmp_path / "seconds.json").write_text(json.dumps({"round trip": 0.2}))
     run("paraphrase_generators", "draw", "-o", tmp_path)
     header, *pairs = [line.split("\t") for line in (tmp_path / "sheet.tsv").read_text().splitlines()]
@@ -184,12 +184,13 @@ def test_generators_are_counted_over_all_sentences(tmp_path: Path) -> None:
     assert sorted(tgt for _, _, tgt, *_ in pairs) == ["a", "b", "c", "d"]
     answers = [f"{one}\t{int(tgt != 'b')}\t{int(tgt in 'ab')}\n" for one, _, tgt, *_ in pairs]
     (tmp_path / "reader.tsv").write_text("".join(["id\tright\tdifferent\n", *answers]))
-    line = run("paraphrase_generators", "count", tmp_path, tmp_path / "reader.tsv").splitlines()[2]
+    line, unknown = run("paraphrase_generators", "count", tmp_path, tmp_path / "reader.tsv").splitlines()[2:]
     # Of four sentences three have an output, two of these are right, two differ, and one does both.
     assert line.strip("| ").split(" | ") == [
         *("round trip", "3: 75% [30, 95]", "67% [21, 94] of 3", "33% [6, 79] of 3"),
         *("4: 100% [51, 100]", "75% [30, 95] of 4", "25% [5, 70] of 4", "0.200"),
     ]
+    assert unknown == line.replace("round trip", "language model").replace("0.200", "–")
     # What a limit leaves out is counted as kept, and not as read.
     run("paraphrase_generators", "draw", "--number", 2, "-o", tmp_path)
     assert len((tmp_path / "sheet.tsv").read_text().splitlines()) in (3, 4)
