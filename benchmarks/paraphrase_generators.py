@@ -3,7 +3,7 @@
     export PARALOOM_DATA=/path/to/corpora PAIRS=build/paraphrase-pairs   # of examples/paraphrase_pairs.py
     python benchmarks/paraphrase_generators.py generate -o build/generators
     python benchmarks/paraphrase_generators.py draw -o build/generators
-    python benchmarks/paraphrase_generators.py count benchmarks/readings/generators reader-1.tsv
+    python benchmarks/paraphrase_generators.py count benchmarks/readings/generators reader-1.tsv reader-2.tsv
 
 `generate` writes what `strict` and `loose` keep of each generator and of several together, and their seconds. `draw`
 writes the sheet of some outputs of each, each pair once and shuffled, and into key.tsv which cells hold it; the outputs
@@ -205,8 +205,8 @@ def write_page(path: Path, command: str, columns: list[str], rows: list[list[str
             "by the bundled translators, 6 × 6 translations, the 20 most probable. *Rules + network* is `english`. "
             "*Language model*: a large one, not the project's, wrote three paraphrases of each sentence once "
             "(`benchmarks/readings/generators/language-model.tsv`; no name, no seed); *not judged*: selected without "
-            "the judge, as answers of endpoints are; *not selected*: its first one. Shares are those of one reader, a "
-            "language model, who saw sentence and output alone, up to 60 of a cell: *right* is the same meaning in "
+            "the judge, as answers of endpoints are; *not selected*: its first one. Shares are those of two readers, "
+            "language models, who saw sentence and output alone, up to 60 of a cell: *right* is the same meaning in "
             "good English, *different* more than punctuation, case, an article or a contraction. Seconds of one core, "
             "for the candidates alone.",
         ],
