@@ -5,7 +5,7 @@
 The pipeline of examples/bundled-encoder.toml with `held_out` in its stage `sentences`, so that no line is near a test
 (equal, 13 and 8 words in a row, near-duplicates): `english` with two seeds, `english-small` with one. As the bundled
 ones were trained on other machines, `english` is also trained, with two seeds, on those lines and the near ones. Its
-words start from their contexts in the lines without them. Stopped, the same command resumes; four hours of a core.
+words start from their contexts in the lines without them. Stopped, the same command resumes; two hours of two cores.
 
 Pearson x 100; 95 % intervals of differences, of the means of two seeds, by a paired bootstrap over the pairs.
 """
