@@ -82,7 +82,12 @@ def write_paraphrase_sheet(
 
 
 def count_sheet(path: str | Path, key: str | Path | None = None) -> SheetResult:
-    """Count a sheet that was filled in with y and n, by its key, which lies beside it by default."""
+    """Count a sheet that was filled in.
+
+    Args:
+        path: A sheet of `--sheet`, filled in with y and n.
+        key: Its key. Default: SHEET.key.tsv, beside it.
+    """
     sheet, keys = _read(path, SHEET_COLUMNS), _read(key_path(path) if key is None else key, _KEY_COLUMNS)
     check_key(path, sheet, keys)
     answers: dict[tuple[str, str], list[dict[str, bool]]] = defaultdict(list)
