@@ -137,7 +137,7 @@ def weights_of(names: str) -> np.ndarray:
     return np.array([float(name in names.split("+")) for name in SCORES])
 
 
-def fitted(columns: Sequence[Column], without: str = "") -> np.ndarray:
+def fit_weights(columns: Sequence[Column], without: str = "") -> np.ndarray:
     """Weights with a high mean chrF over columns, by random steps from those of `reverse+chrf`."""
     generator = np.random.default_rng(1)
     weights = weights_of("reverse+chrf")
@@ -187,14 +187,14 @@ def main() -> None:
                 if not file.exists():
                     file.write_text(json.dumps(scored(read(), source, target)), encoding="utf-8")
                 parts.setdefault(part, []).append(Column(json.loads(file.read_text(encoding="utf-8")), encoder))
-    by_development, without_length = (fitted(parts["development"], one) for one in ("", "length"))
+    by_development, without_length = (fit_weights(parts["development"], one) for one in ("", "length"))
     for part, columns in parts.items():
         print(f"{part}: captions en → de, de → en, news en → de, de → en")
         for name in ("reverse+chrf", "reverse+chrf+cosine"):
             report(name, columns, [weights_of(name)] * 4)
         report("fitted on development", columns, [by_development] * 4)
         report("the same, without length", columns, [without_length] * 4)
-        report("fitted on these rows", columns, [fitted([column]) for column in columns])
+        report("fitted on these rows", columns, [fit_weights([column]) for column in columns])
     for weights in (by_development, without_length):
         print(dict(zip(SCORES, weights.round(2).tolist(), strict=True)))
 
