@@ -72,6 +72,14 @@ def test_the_loss_falls_and_all_sentences_are_counted(tmp_path):
     assert figures["sentences"] == {"read": 600, "used": 600, "empty": 0, "too_long": 0}
 
 
+def test_the_last_encoder_is_kept_whatever_development_pairs_say(tmp_path):
+    figures = iter([50.0, 90.0, *[60.0] * 20])
+    measured = distill_encoder(teacher_batches(), SMALL, tmp_path / "measured", lambda _: {"dev": next(figures)})
+    distill_encoder(teacher_batches(), SMALL, tmp_path / "unmeasured")
+    assert measured["dev"] == {"dev": 60.0}
+    assert load_encoder(tmp_path / "measured").signature == load_encoder(tmp_path / "unmeasured").signature
+
+
 def test_neighborhoods_contain_neighbors_and_every_row_once():
     draw = np.random.default_rng(2)
     centers = normalize_vectors(draw.normal(size=(8, 12)).astype(np.float32))

@@ -25,9 +25,9 @@ from paraloom.embed.config import PartsConfig
 from paraloom.embed.data import UnitLists, UnitWriter
 from paraloom.embed.losses import Loss, distribution_loss, similarity_loss
 from paraloom.embed.network_parts import PartTraining
-from paraloom.embed.store import load_encoder, save_encoder
+from paraloom.embed.store import save_encoder
 from paraloom.embed.threads import ThreadTeam
-from paraloom.embed.training import BEST, Evaluator, Learner, development_figures, initial_parts, warn_if_below_start
+from paraloom.embed.training import Evaluator, Learner, development_figures, initial_parts, warn_if_below_start
 from paraloom.embed.vocabulary import UNITS
 from paraloom.embed.word_vectors import vectors_file
 from paraloom.io.atomic import disk_full_as_error
@@ -140,7 +140,7 @@ def distill_encoder(
     state = read_checkpoint(folder, learner.tensors, training_digest)
     streamed, resumed = time.perf_counter(), state.step
     try:
-        steps = _train(config, seed, data, learner, state, evaluator, folder / BEST)
+        steps = _train(config, seed, data, learner, state, evaluator)
         run_with_checkpoints(steps, folder, state, learner.tensors, training_digest, checkpoint_seconds)
     finally:
         team.close()
@@ -152,15 +152,16 @@ def distill_encoder(
         "sentences_per_second": (state.step - resumed) * config.batch_size / trained,
     }
     write_records(folder, state.curve, timings)
-    encoder = learner.encoder() if evaluator is None else load_encoder(folder / BEST)
+    # The last one, as its rate ends at 0: what it learns is the teacher, which labels of development pairs are not.
+    encoder = learner.encoder()
     save_encoder(encoder, folder, {**settings, **data.counts})
     shutil.rmtree(folder / "checkpoint")
-    warn_if_below_start(state.curve, keep_best=True)
+    warn_if_below_start(state.curve, keep_best=False)
     return {
         "sentences": data.counts,
         "steps": state.step,
         "loss": state.last_line["loss"],
-        **development_figures(state.curve, keep_best=True),
+        **development_figures(state.curve, keep_best=False),
         "entries": {unit: len(lists.counted.vocabulary) for unit, lists in data.units.items()},
         "signature": encoder.signature,
     }
@@ -217,15 +218,12 @@ def _train(
     learner: Learner,
     state: TrainingState,
     evaluator: Evaluator | None,
-    best: Path,
 ) -> Iterator[None]:
-    """Advance `state` to the end and yield wherever it is consistent with the parts; saves the best into `best`."""
+    """Advance `state` to the end and yield wherever it is consistent with the parts."""
 
     def evaluate() -> None:
         if evaluator is not None:
-            encoder = learner.encoder()
-            if state.measure(evaluator(encoder), state.epoch + bool(state.step)):
-                save_encoder(encoder, best)
+            state.measure(evaluator(learner.encoder()), state.epoch + bool(state.step))
 
     if not state.curve and not state.step:
         evaluate()

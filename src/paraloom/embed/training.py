@@ -363,7 +363,7 @@ def warn_if_below_start(curve: Sequence[Mapping[str, Any]], keep_best: bool) -> 
     if keep_best and not epoch:
         warnings.warn(f"no epoch is better than the untrained start ({start:.2f}), which is kept", stacklevel=3)
     elif not keep_best and measured[-1][0] < start:
-        better = f"; it was best after epoch {epoch} ({best:.2f}): keep = 'best' keeps that" if epoch else ""
+        better = f"; it was best after epoch {epoch} ({best:.2f})" if epoch else ""
         warnings.warn(
             f"the encoder ends below its untrained start, {measured[-1][0]:.2f} against {start:.2f}{better}",
             stacklevel=3,

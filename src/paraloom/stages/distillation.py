@@ -48,7 +48,7 @@ class DistillEncoder(DistillationConfig, Fit):
     Args:
         sentences: Corpora with `text` and the `vector` that :class:`Encode` adds.
         vectors: Word vectors to start with: a text file, or a stage `distill-words`. Default: random vectors.
-        sts: Folder of similarity tasks, for development figures in the curve. Default: none.
+        sts: Folder of similarity tasks, for development figures in the curve; the last encoder is kept. Default: none.
         development: The tasks that are evaluated ten times during the training, if `sts` is given, as of
             :class:`~paraloom.stages.TrainEncoder`.
 
@@ -62,6 +62,7 @@ class DistillEncoder(DistillationConfig, Fit):
         'word,trigram'
     """
 
+    version: ClassVar[str] = "2"
     sentinel: ClassVar[str] = "*.vocabulary.txt"
 
     sentences: tuple[Ref, ...]
