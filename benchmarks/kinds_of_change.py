@@ -168,7 +168,7 @@ def write_page(path: Path, command: str, columns: list[str], rows: list[list[str
         "text": known.get("text", []),
         "command": [*COMMANDS, command],
         "machine": "cores",
-        "seeds": "5301",
+        "seeds": "1 (5301)",
         "columns": [columns[index] for index in shown],
         "align": "lll" + "r" * (len(shown) - 3),
         "rows": [[row[index] for index in shown] for row in rows if row[2] != f"all, {BEFORE}"],
