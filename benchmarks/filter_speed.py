@@ -135,8 +135,7 @@ def compared(source: Path, what: str, folder: Path, workers: int, rounds: int) -
         seconds = [second for second, _ in figures]
         ratios = [here / second for (here, _), second in zip(used[OURS], seconds, strict=True)]
         memory = f"{statistics.median(memory for _, memory in figures):.0f}"
-        size = f"{outputs[label].stat().st_size / 1e6:.0f}"
-        rows.append([f"{what}: {label}", spread(seconds), spread(ratios) if label != OURS else "", memory, size])
+        rows.append([f"{what}: {label}", spread(seconds), spread(ratios) if label != OURS else "", memory])
     return rows, ours, len(ids[0])
 
 
@@ -168,8 +167,8 @@ def main() -> None:
                 "heading": "`filter` beside DuckDB",
                 "command": [f"python benchmarks/filter_speed.py --rounds {options.rounds} --write"],
                 "machine": "cores",
-                "columns": ["", f"processor, s ({options.rounds} rounds)", "`filter` to it", "memory, MiB", "MB"],
-                "align": "lrrrr",
+                "columns": ["", f"processor, s ({options.rounds} rounds)", "`filter` to it", "memory, MiB"],
+                "align": "lrrr",
                 "rows": rows,
             },
         )

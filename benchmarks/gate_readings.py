@@ -141,7 +141,8 @@ def page(folder: Path, sheets: Sequence[Path], origin: Mapping[str, str]) -> Non
             unread = sum(reader.get(one, {}).get("meaning") not in LABELS for reader in readers for one in names)
             if unread:
                 raise SystemExit(f"{kind}, {name}: {unread} verdicts are missing")
-            right = f": {', '.join(cell(reader, names) for reader in readers)} of {len(names)}" if names else ""
+            shares = dict.fromkeys(cell(reader, names) for reader in readers)
+            right = f": {', '.join(shares)} of {len(names)}" if names else ""
             rows[-1].append(f"{of_cell['kept'] / of_kind['rows']:.1%}{right}")
             copies = [reader[one]["copy"] == "y" for reader in readers for one in names]
             print(f"{kind}, {name}: {sum(copies) / max(1, len(copies)):.0%} near copies")

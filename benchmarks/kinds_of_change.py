@@ -39,6 +39,8 @@ from paraloom.paraphrasing.selection_config import CandidateSelection
 
 ANY, RULES = "any", "rules"
 HEADING = "Kinds of change"
+BEFORE = "before"
+"""The older version in the tables."""
 COMMAND = "python benchmarks/kinds_of_change.py"
 COMMANDS = (
     f"{COMMAND} keep -o build/changes",
@@ -137,8 +139,8 @@ def count(folder: Path, sheets: list[Path]) -> tuple[list[str], list[list[str]]]
         if whole and len(yields) > 1:
             add((preset, change), "", "all, by rules", by=RULES)
             add((preset, change), "", "all, by the network", by="network")
-            add((preset, change), "", "all, before", version="before")
-    outputs = ["sentences with an output", "before"][: len(yields)]
+            add((preset, change), "", f"all, {BEFORE}", version=BEFORE)
+    outputs = ["sentences with an output", BEFORE][: len(yields)]
     return ["preset", "asked for", "text", *outputs, "right", "right and of that kind"], rows
 
 
@@ -158,17 +160,18 @@ def _answers(readers: list[Rows], ids: list[str], change: str) -> list[str]:
 
 
 def write_page(path: Path, command: str, columns: list[str], rows: list[list[str]]) -> None:
-    """Replace the table in a file of results; its text and notes stay."""
+    """Replace the table in a file of results, without the older version; its text and notes stay."""
     known = next((one for one in read_topic(path)["results"] if one.get("heading") == HEADING), {})
+    shown = [index for index, column in enumerate(columns) if column != BEFORE]
     result = {
         "heading": HEADING,
         "text": known.get("text", []),
         "command": [*COMMANDS, command],
         "machine": "cores",
-        "seeds": "5301",
-        "columns": columns,
-        "align": "lll" + "r" * (len(columns) - 3),
-        "rows": rows,
+        "seeds": "1 (5301)",
+        "columns": [columns[index] for index in shown],
+        "align": "lll" + "r" * (len(shown) - 3),
+        "rows": [[row[index] for index in shown] for row in rows if row[2] != f"all, {BEFORE}"],
         "notes": known.get("notes", []),
     }
     put_result(path, result)

@@ -289,11 +289,6 @@ def write(files: list[Path]) -> None:
             else ""
         )
 
-    def rows_of(run: dict, stage: str) -> str:
-        rows = run["counts"].get(stage, "")
-        # Summaries of an earlier version hold all counts of a stage.
-        return f"{rows['out'] if isinstance(rows, dict) else rows:,}" if rows else ""
-
     rows = [
         *(row(name, stage_cell(stage)) for stage, name in STAGES.items()),
         row("**processor in all, s**", lambda run: f"**{sum(run['processor'].values()):,.0f}**" if run in done else ""),
@@ -303,8 +298,6 @@ def write(files: list[Path]) -> None:
         ),
         row("by the clock, min", lambda run: f"{run['seconds'] / 60:,.1f}" if run in done else ""),
         row("killed", lambda run: str(run["kills"])),
-        row("kept", lambda run: rows_of(run, "kept")),
-        row("distinct", lambda run: rows_of(run, "distinct")),
         row("files; GB", lambda run: f"{run['files']:,}; {run['bytes'] / 1e9:.2f}" if run in done else ""),
         *(row(f"`{name}`", reader(name)) for name in READERS),
     ]

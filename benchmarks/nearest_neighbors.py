@@ -140,7 +140,7 @@ def count(sheets: Sequence[Path], key_file: Path, *, record: bool) -> None:
     for title, wanted in (("same meaning", "s"), ("same or related", "sr")):
         columns.append(title)
         for row, of_system in zip(rows, key.values(), strict=True):
-            row.append("; ".join(share([of[name] for name in of_system], wanted) for of in readers))
+            row.append("; ".join(dict.fromkeys(share([of[name] for name in of_system], wanted) for of in readers)))
     print("\n".join(" | ".join(row) for row in [columns, *rows]))
     if len(readers) > 1:
         first, second = ([of[name] for name in names] for of in readers[:2])

@@ -189,27 +189,16 @@ def count(folder: Path, sheets: list[Path]) -> tuple[list[str], list[list[str]]]
 
 
 def shares(verdicts: Sequence[Sequence[bool]]) -> str:
-    """Per cent by reader, with 95 % intervals, and of how many."""
+    """Per cent by reader, once where they agree, with 95 % intervals, and of how many."""
     if not verdicts[0]:
         return "–"
-    return "; ".join(share(one).partition(": ")[2] for one in verdicts) + f" of {len(verdicts[0])}"
+    return "; ".join(dict.fromkeys(share(one).partition(": ")[2] for one in verdicts)) + f" of {len(verdicts[0])}"
 
 
 def write_page(path: Path, command: str, columns: list[str], rows: list[list[str]]) -> None:
-    """Replace the table in a file of results; its notes stay."""
+    """Replace the table in a file of results; its text and notes stay."""
     result = {
         "heading": HEADING,
-        "text": [
-            "204 unpicked sentences of six kinds; each generator's candidates go through the same checks, judge and "
-            "presets. *One word*: a word replaced by a synonym of PPDB, its cost unknown. *Round trip*: through German "
-            "by the bundled translators, 6 × 6 translations, the 20 most probable. *Rules + network* is `english`. "
-            "*Language model*: a large one, not the project's, wrote three paraphrases of each sentence once "
-            "(`benchmarks/readings/generators/language-model.tsv`; no name, no seed); *not judged*: selected without "
-            "the judge, as answers of endpoints are; *not selected*: its first one. Shares are those of two readers, "
-            "language models, who saw sentence and output alone, up to 60 of a cell: *right* is the same meaning in "
-            "good English, *different* more than punctuation, case, an article or a contraction. Seconds of one core, "
-            "for the candidates alone.",
-        ],
         "command": [
             "python benchmarks/paraphrase_generators.py generate -o build/generators",
             "python benchmarks/paraphrase_generators.py draw -o build/generators",

@@ -218,7 +218,7 @@ def run_tool(name: str, folder: Path, python: str) -> tuple[float, int, int]:
 
 
 def table(times: dict[str, list[tuple[float, int, int]]]) -> list[list[str]]:
-    """A row for each tool, of the processor seconds, memory and kept rows of its rounds."""
+    """A row for each tool, of the processor seconds and memory of its rounds."""
     ours = [used for used, _, _ in times["Paraloom"]]
     rows = []
     for name, rounds in times.items():
@@ -230,7 +230,6 @@ def table(times: dict[str, list[tuple[float, int, int]]]) -> list[list[str]]:
                 f"{statistics.median(used):.1f} ({min(used):.1f} to {max(used):.1f})",
                 f"{statistics.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})",
                 f"{max(memory for _, memory, _ in rounds) >> 20:,}",
-                f"{rounds[0][2]:,}",
             ]
         )
     return rows
@@ -278,8 +277,8 @@ def write(options: argparse.Namespace, rows: list[list[str]]) -> None:
                 f"python benchmarks/peer_pipelines.py --rounds {options.rounds} --tools Paraloom 'Ray Data'",
             ],
             "machine": "cores",
-            "columns": ["", "processor, s (rounds)", "to Paraloom's", "memory, MiB", "kept"],
-            "align": "lrrrr",
+            "columns": ["", "processor, s (rounds)", "to Paraloom's", "memory, MiB"],
+            "align": "lrrr",
             "rows": rows,
         },
     )

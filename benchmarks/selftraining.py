@@ -339,9 +339,7 @@ PAGE_COLUMNS = {
     "beads, F1": ("beads", 3),
     "pairs": ("pairs", 0),
     "BLEU": ("without jhe bleu", 2),
-    "chrF": ("without jhe chrf", 1),
     "BLEU, +BC⁰": ("with jhe bleu", 2),
-    "chrF, +BC⁰": ("with jhe chrf", 1),
 }
 """Column of the page → column of a draw, and digits."""
 
