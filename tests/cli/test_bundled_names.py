@@ -33,7 +33,6 @@ CASES: dict[str, tuple[object, ...]] = {
     "evaluate lookalikes --reverse-translator": ("en.tsv", "--reverse-translator", "en-de"),
     "evaluate lookalikes --paraphrase-model": ("en.tsv", "--paraphrase-model", "paraphrases-en"),
     "encode encoder": ("english", "en.txt", "-o", "o.npy"),
-    "similarity encoder": ("english", "en.txt", "en.txt"),
     "search encoder": ("english", "en.txt", "en.txt"),
     "mine encoder": ("english", "en.txt", "-o", "o.tsv", "--above", -1),
     "export encoder": ("english", "-o", "o"),
@@ -50,8 +49,6 @@ CASES: dict[str, tuple[object, ...]] = {
     "align documents --encoder": ("en", "en", "--encoder", "english", "-o", "o.tsv"),
     "evaluate sts encoders": ("english", "sts"),
     "evaluate classification encoders": ("english", "--data", "labeled"),
-    "evaluate compare encoders": ("english", "english", "--sts", "sts"),
-    "evaluate phrases encoder": ("english", "phrases"),
     "evaluate translator translator": ("de-en", "pairs.tsv"),
     "evaluate paraphraser --encoder": (
         *("round-trip:en-de,de-en", "en.tsv", "--encoder", "english", "--candidates", 2),
@@ -62,13 +59,11 @@ CASES: dict[str, tuple[object, ...]] = {
     "train translator --init-from": (
         *("--bitext", "pairs.tsv", "--dev", "pairs.tsv", "--init-from", "de-en", "--steps", 2, "-o", "o"),
     ),
-    "distill words teacher": ("english", "words.txt", "-o", "o"),
-    "distill encoder teacher": ("english", "en.txt", "--steps", 2, "--dimension", 8, "-o", "o"),
+    "distill teacher": ("english", "en.txt", "--steps", 2, "--dimension", 8, "-o", "o"),
     "paraphrase --paraphraser": ("A dog sleeps.", "--paraphraser", "english", "-n", 1),
     "evaluate paraphraser model": ("english", "en.tsv", "--candidates", 2),
     "parse --parser": ("pairs.tsv", "--parser", "english", "--columns", "tgt", "-o", "o.parquet", *INLINE),
     "diversity --parser": ("variants.tsv", "--parser", "english"),
-    "research train-phrases --teacher": ("ppdb", "--teacher", "english", "--epochs", 1, "-o", "o"),
 }
 """Command and parameter → arguments."""
 
@@ -77,11 +72,9 @@ OTHERS = {
     *(
         "research evaluate-control --parser",
         "research evaluate-control paraphraser",
-        "research evaluate-exemplars paraphraser",
-        "research evaluate-exemplars --parser",
     ),
     *("papers run --parser", "train paraphraser --parser", "train paraphraser --init-from", "decontaminate --model"),
-    *("research evaluate-control paraphraser", "research evaluate-exemplars paraphraser"),
+    "research evaluate-control paraphraser",
 }
 """A COMET model; a command that serves until it is stopped; one whose tables take minutes; commands that take parsed
 pairs, and one that trains on them (their own tests name parsers); a folder that is written to; models of a server."""
@@ -90,11 +83,9 @@ SLOW = {
     "align documents --translator",
     "align documents --target-translator",
     "augment --translator",
-    "distill encoder teacher",
-    "distill words teacher",
+    "distill teacher",
     "train encoder --init-from",
     "train translator --init-from",
-    "research train-phrases --teacher",
 }
 
 

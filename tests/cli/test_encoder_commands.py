@@ -12,10 +12,13 @@ import pytest
 from tiny_transformer import save_tiny_transformer
 from toy_bilingual import save_bilingual_encoder
 
+from paraloom.core.errors import ConfigError
 from paraloom.embed.average import Average, SentenceEncoder
 from paraloom.embed.spec import parse_spec
 from paraloom.embed.store import load_encoder, save_encoder
 from paraloom.embed.vocabulary import Vocabulary
+from paraloom.papers.pgru.train_phrases import train_phrase_encoder
+from paraloom.pipeline.figures import describe_figures
 
 
 @pytest.fixture
@@ -86,53 +89,36 @@ def test_records_and_documents_are_not_taken_for_lines(words_encoder, paraloom, 
         ("encode", words_encoder, name, "-o", "v.npy"),
         ("mine", words_encoder, name, "-o", "m.tsv"),
         ("search", words_encoder, name, "queries.txt"),
-        ("research", "similarity", words_encoder, name, name),
     ):
         status, _, err = paraloom(*call)
         assert status == 1 and re.search("a table of|a document", " ".join(err.split())), call
 
 
 @pytest.mark.slow
-def test_phrase_encoders_are_trained_and_evaluated(paraloom, tmp_path):
+def test_phrase_encoders_are_trained(tmp_path):
     draw = np.random.default_rng(5)
     nouns = [f"noun{chr(97 + i)}{chr(97 + j)}" for i in range(12) for j in range(12)]
     lines = "".join(f"[X] ||| big {a} ||| {b} thing ||| x=1\n" for a, b in zip(nouns, reversed(nouns), strict=True))
     (tmp_path / "ppdb-mine").write_text(lines + "[X] ||| big dog ||| big dog ||| x=1\n")
     rows = [f"{word} {' '.join(f'{x:.3f}' for x in draw.normal(size=8))}" for word in [*nouns, "big", "thing"]]
     (tmp_path / "vectors.txt").write_text("\n".join(rows) + "\n")
-    status, out, err = paraloom(
-        "research", "train-phrases", "ppdb-mine", "--vectors", "vectors.txt", "--epochs", 2, "-o", "p"
-    )
-    assert status == 0, err
-    assert "1 identical" in out
+    result = train_phrase_encoder([tmp_path / "ppdb-mine"], tmp_path / "p", vectors=tmp_path / "vectors.txt", epochs=2)
+    assert any("1 identical" in line for line in describe_figures(result.stages[-1].figures))
     assert load_encoder(tmp_path / "p").encode(["big nounaa"]).shape == (1, 8)
-    status, _, err = paraloom("research", "train-phrases", "ppdb-mine", "-o", "other")
-    assert (status, "expected either 'vectors' or 'teacher'" in err) == (1, True)
-    status, _, err = paraloom("evaluate", "phrases", "p", tmp_path, "--similarity", "tea")
-    assert (status != 0, "tea" in err) == (True, True)
+    with pytest.raises(ConfigError, match="expected either 'vectors' or 'teacher'"):
+        train_phrase_encoder([tmp_path / "ppdb-mine"], tmp_path / "other")
 
 
 @pytest.mark.slow
-def test_an_encoder_and_word_vectors_are_distilled(paraloom, tmp_path):
+def test_an_encoder_is_distilled(paraloom, tmp_path):
     pytest.importorskip("sentence_transformers", reason="pip install 'paraloom[distill]'")
     teacher = save_tiny_transformer(tmp_path)
     lines = [f"the {a} and a {b} run" for a in ("dog", "cat", "run") for b in ("dog", "cat", "a")]
     (tmp_path / "text.txt").write_text("\n".join([*lines, lines[0], ""]) + "\n")
-    status, out, err = paraloom(
-        "distill", "encoder", teacher, "text.txt", "--steps", 30, "--dimension", 8, "-o", "student"
-    )
+    status, out, err = paraloom("distill", teacher, "text.txt", "--steps", 30, "--dimension", 8, "-o", "student")
     assert status == 0, err
     assert "9 used" in out
     assert load_encoder(tmp_path / "student").encode(["a dog"]).shape == (1, 16)
-    (tmp_path / "words").write_text("dog 5\ncat 4\nrun 1\n")
-    status, out, err = paraloom("distill", "words", teacher, "words", "--dimension", 2, "-o", "vectors")
-    assert (status, out) == (0, "3 vectors in vectors/vectors.txt.gz\n"), err
-    assert "the first of them" in err
-    assert "Next: paraloom train encoder --pairs pairs.parquet --vectors vectors -o encoder" in err
-    (tmp_path / "pairs.tsv").write_text("src\ttgt\n" + "a dog\tthe dog\nthe cat\ta cat\n" * 3)
-    train = ["train", "encoder", "--pairs", "pairs.tsv", "--spec", "word", "--dimension", 2, "--epochs", 1]
-    status, _, err = paraloom(*train, "--vectors", "vectors", "-o", "started")
-    assert status == 0, err
 
 
 def test_an_encoder_is_exported_to_onnx(words_encoder, paraloom, tmp_path):

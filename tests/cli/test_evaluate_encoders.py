@@ -38,6 +38,14 @@ def test_json_has_systems_and_differences(paraloom: Command, files: None) -> Non
     assert [row["system"] for row in json.loads(out)["classification"]] == ["majority class", "TF-IDF", "english"]
 
 
+def test_encoders_are_compared(paraloom: Command, files: None) -> None:
+    status, out, err = paraloom("evaluate", "sts", "english", "english-small", "own.tsv", "--compare", "--json")
+    assert status == 0, err
+    assert "english-small" in str(json.loads(out))
+    status, _, err = paraloom("evaluate", "sts", "english", "own.tsv", "--compare", "--published")
+    assert status == 2 and "have no effect with --compare" in " ".join(err.split())
+
+
 def test_bad_input_names_file_and_row(paraloom: Command, files: None, tmp_path: Path) -> None:
     (tmp_path / "own.tsv").write_text(STS + "good\ta\tb\n")
     status, _, err = paraloom("evaluate", "sts", "english", "own.tsv")

@@ -173,7 +173,7 @@ def test_help_explains_a_command_as_its_option_does(paraloom: Command) -> None:
     assert "--dimension" in out and "--help-all" in out
     status, _, err = paraloom("help", "trian")
     assert status == 2
-    assert "did you mean 'train'?" in err
+    assert "Did you mean 'train'?" in err
 
 
 @pytest.mark.slow

@@ -1,12 +1,11 @@
-"""Configurations: values are checked against annotations, keys are checked, old names name the new ones."""
+"""Configurations: values are checked against annotations, and keys are checked."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import pytest
 
@@ -17,8 +16,6 @@ from paraloom.core.errors import ConfigError
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Training(Config):
     """Settings of a training."""
-
-    renamed_fields: ClassVar[Mapping[str, str]] = {"rate": "learning_rate"}
 
     spec: str
     epochs: int = 5
@@ -36,8 +33,6 @@ class Training(Config):
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Stage(Training):
     """A stage with these settings."""
-
-    renamed_fields: ClassVar[Mapping[str, str]] = {"title": "name"}
 
     name: str = ""
 
@@ -79,13 +74,6 @@ def test_keys_are_checked() -> None:
         check_keys(Stage, {"spec": "word", "epoch": 5})
     with pytest.raises(ConfigError, match="key 'spec' is missing"):
         check_keys(Stage, {"epochs": 5})
-
-
-@pytest.mark.parametrize(("old", "new"), [("rate", "learning_rate"), ("title", "name")])
-def test_an_old_key_names_the_new_one_also_of_a_base_class(old: str, new: str) -> None:
-    with pytest.raises(ConfigError, match=f"key '{old}' is now called '{new}'") as raised:
-        check_keys(Stage, {"spec": "word", old: 5})
-    assert raised.value.remedy == f"Write {new} = … instead."
 
 
 def test_the_part_of_a_base_class() -> None:

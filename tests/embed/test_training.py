@@ -7,14 +7,13 @@ import os
 import signal
 import subprocess
 import sys
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
-from paraloom.core.config import check_keys
 from paraloom.core.digests import folder_digest
 from paraloom.core.errors import ConfigError, DataError, ModelError
 from paraloom.embed import losses
@@ -22,7 +21,6 @@ from paraloom.embed.average import normalize_vectors
 from paraloom.embed.average_training import BatchGradient, TrainableAverage
 from paraloom.embed.config import EncoderConfig
 from paraloom.embed.data import stream_pairs
-from paraloom.embed.distillation import DistillationConfig
 from paraloom.embed.losses import Triples, batch_triples, hardest_negatives, margin_loss
 from paraloom.embed.spec import parse_spec
 from paraloom.embed.store import load_encoder
@@ -415,13 +413,6 @@ def test_unusable_pairs_are_an_error(tmp_path, columns, message):
 def test_an_invalid_configuration_is_an_error(wrong, message):
     with pytest.raises(ConfigError, match=message):
         EncoderConfig(**wrong)
-
-
-@pytest.mark.parametrize("config", [EncoderConfig, DistillationConfig])
-def test_old_field_names_give_an_error_with_the_new_one(config):
-    assert set(config.renamed_fields.values()) <= {field.name for field in fields(config)}
-    with pytest.raises(ConfigError, match="'rate' is now called 'learning_rate'"):
-        check_keys(config, {"rate": 0.1})
 
 
 @pytest.mark.filterwarnings("ignore:overflow")

@@ -114,13 +114,6 @@ def test_optional_settings_leave_the_digest_as_it_was() -> None:
     assert plain.digest() != TrainTranslator(bitext=("a", "b"), special_tokens=("<BT>",)).digest()
 
 
-@pytest.mark.parametrize(("old", "new"), [("whole_softmax", "full_softmax_share"), ("inner", "ffn_dim")])
-def test_an_old_key_names_the_new_one(tmp_path: Path, old: str, new: str) -> None:
-    text = f'[[stage]]\nuse = "train-translator"\nbitext = ["a"]\n{old} = 1\n'
-    with pytest.raises(ConfigError, match=f"'{old}' is now called '{new}'"):
-        parse_pipeline(text, file=tmp_path / "p.toml")
-
-
 @pytest.mark.parametrize("outputs", [1, 3, 7])
 @pytest.mark.parametrize("name", METHODS)
 def test_methods_give_as_many_translations_as_asked(name: str, outputs: int) -> None:

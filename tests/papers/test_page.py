@@ -216,7 +216,7 @@ def test_the_catalog_has_every_table_that_is_made() -> None:
 
 
 def test_tables_are_listed_with_cost_and_inputs(paraloom: Command) -> None:
-    status, out, _ = paraloom("papers", "list")
+    status, out, _ = paraloom("papers", "run")
     assert status == 0
     lines = {line.split()[0]: line for line in out.splitlines()}
     assert set(lines) == {"table", *PAPERS}
@@ -226,7 +226,7 @@ def test_tables_are_listed_with_cost_and_inputs(paraloom: Command) -> None:
 
 
 def test_the_catalog_is_listed_for_programs(paraloom: Command) -> None:
-    status, out, _ = paraloom("papers", "list", "--json")
+    status, out, _ = paraloom("papers", "run", "--json")
     assert status == 0
     assert [row["subject"] for row in json.loads(out)] == [entry.subject for entry in catalog_entries()]
 

@@ -202,19 +202,6 @@ def test_a_round_trip_follows_no_template() -> None:
         Paraphrase(paraphraser="round-trip:en-de,de-en", like="x")
 
 
-@pytest.mark.parametrize(
-    ("keys", "message"),
-    [
-        ('paraphraser = "english"\npreset = "augmentation"', "preset 'augmentation' is now called 'balanced'"),
-        ('paraphraser = "english"\npreset = "corpus"', "preset 'corpus' is gone: write 'loose'"),
-    ],
-)
-def test_keys_of_earlier_versions_say_what_to_write(tmp_path: Path, keys: str, message: str) -> None:
-    write_pairs(tmp_path / "pairs", ("A dog sleeps in the garden.", "x"))
-    with pytest.raises(ConfigError, match=message):
-        run_toml(f'[[stage]]\nuse = "paraphrase"\ninput = "pairs"\n{keys}\n', tmp_path)
-
-
 def test_several_paraphrasers_in_one_stage(tmp_path: Path) -> None:
     write_pairs(tmp_path / "pairs", ("A dog sleeps in the garden.", "x"), ("We are late.", "y"))
     text = '[[stage]]\nuse = "paraphrase"\ninput = "pairs"\ncandidates = 3\nn = 2\npreset = "loose"\n'

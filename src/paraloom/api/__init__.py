@@ -21,10 +21,8 @@ if TYPE_CHECKING:
     from paraloom.api.documents import pair_documents as pair_documents
     from paraloom.api.documents import pivot_documents as pivot_documents
     from paraloom.api.encoders import distill_encoder as distill_encoder
-    from paraloom.api.encoders import distill_words as distill_words
     from paraloom.api.encoders import encode_file as encode_file
     from paraloom.api.encoders import export_encoder as export_encoder
-    from paraloom.api.encoders import similarity_of_lines as similarity_of_lines
     from paraloom.api.encoders import train_encoder as train_encoder
     from paraloom.api.endpoints import named_translator as named_translator
     from paraloom.api.endpoints import with_answers as with_answers

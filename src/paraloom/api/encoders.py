@@ -6,7 +6,6 @@ import shutil
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from itertools import zip_longest
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO, Any, Literal
@@ -21,7 +20,7 @@ from paraloom.api.yields import FEW_PAIRS, few_pairs_warning
 from paraloom.bundled import bundled_path
 from paraloom.core.batches import batched
 from paraloom.core.devices import default_device, training_devices
-from paraloom.core.errors import ConfigError, DataError, ModelError, ParaloomError, imports_of_extra
+from paraloom.core.errors import ConfigError, ModelError, ParaloomError, imports_of_extra
 from paraloom.core.progress import progress
 from paraloom.core.protocols import EncoderLike
 from paraloom.core.stage import Ref, Stage
@@ -36,11 +35,10 @@ from paraloom.embed.store import CARD, CONFIG, load_encoder, save_encoder
 from paraloom.embed.threads import available_threads
 from paraloom.embed.transformer import CONFIG as TRANSFORMER_CONFIG
 from paraloom.embed.transformer import convert_transformer, is_trained_transformer, is_transformer
-from paraloom.io import read_lines, read_pairs
+from paraloom.io import read_pairs
 from paraloom.io.atomic import atomic_folder, atomic_write
 from paraloom.io.compression import PIPE, without_compression
 from paraloom.io.shards import shard_writer
-from paraloom.io.tables import check_lines
 from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.shard import OnError
 from paraloom.stages.distillation import DistillEncoder, DistillTransformer, DistillWords
@@ -73,7 +71,8 @@ def train_encoder(
         bitext: Instead of `pairs`: sentences and their translations, for an encoder of two or more languages; with
             defaults for that, see `paraloom.stages.TrainBilingualEncoder`.
         init_from: An encoder to start from.
-        vectors: Word vectors to start from: text of word2vec, GloVe or fastText, or a folder of `distill words`.
+        vectors: Word vectors to start from: text of word2vec, GloVe or fastText, or what a stage `distill-words`
+            wrote.
         sts: Folder of similarity tasks, for a development figure per epoch.
         src_column: Source column of a table: a name, or a number from 1.
         tgt_column: Target column of a table.
@@ -252,23 +251,6 @@ def distill_encoder(
     return run_stages([*stages, student], str(output), seed=seed, workers=workers)
 
 
-def distill_words(
-    teacher: str, words: str | Path, output: str | Path, *, dimension: int = 300, max_words: int = 200_000
-) -> RunResult:
-    """Make vectors of words with a sentence encoder: a folder that `train_encoder` takes as `vectors`.
-
-    Args:
-        teacher: A sentence-transformers model: its folder, or a Hugging Face name.
-        words: A word per line, or a word and its count.
-        output: The folder to write.
-        dimension: Width of the vectors.
-        max_words: Words of the list that get a vector, the first ones.
-    """
-    stages, encoder = teacher_stages(teacher)
-    stage = DistillWords(encoder=encoder, words=Path(words).absolute(), dimension=dimension, max_words=max_words)
-    return run_stages([*stages, stage], str(output))
-
-
 def teacher_stages(teacher: str, name: str = "") -> tuple[list[Stage], Ref]:
     """The stages that load a large encoder, by folder or by name, and what later stages refer to."""
     folder = Path(teacher)
@@ -318,32 +300,6 @@ def encode_file(
         _header(stream, count, model.dimension)
     rejected.report(path)
     return count
-
-
-def similarity_of_lines(encoder: EncoderLike | str | Path, first: str | Path, second: str | Path) -> Iterator[float]:
-    """Print the cosine of each line of a file with the same line of another, −1 to 1.
-
-    Args:
-        first: A sentence per line.
-        second: As many lines.
-    """
-    from paraloom.evaluate.sts import paired_cosines
-
-    model = open_encoder(encoder)
-    missing = object()
-    for path in (first, second):
-        if without_compression(path).suffix != ".tsv":  # whose lines may be texts with tabs
-            check_lines(Path(path))
-    rows = zip_longest(read_lines(first), read_lines(second), fillvalue=missing)
-    count = 0
-    for chunk in batched(rows, CHUNK):
-        for a, b in chunk:
-            count += 1
-            if a is missing or b is missing:
-                shorter = first if a is missing else second
-                raise DataError(f"{shorter} ends before line {count}", remedy="Give two files of as many lines.")
-        a_vectors, b_vectors = (model.encode([str(row[side]) for row in chunk]) for side in (0, 1))
-        yield from paired_cosines(a_vectors, b_vectors).tolist()
 
 
 def export_encoder(

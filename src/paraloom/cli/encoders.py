@@ -1,4 +1,4 @@
-"""Commands about encoders: train, distill, encode, similarity, search, mine, export."""
+"""Commands about encoders: train, distill, encode, search, mine, export."""
 
 from __future__ import annotations
 
@@ -37,11 +37,6 @@ def _show_encoding(count: int, values: Mapping[str, Any]) -> None:
     then = f"search {shlex.join([encoder, source])} --vectors {{output}}" if searchable else ""
     text = f"{count:,} vectors in {output}"
     written(output, {"vectors": count}, text, then, as_json=values["as_json"], err=False, counted=True)
-
-
-def _show_cosines(cosines: Iterable[float], values: Mapping[str, object]) -> None:
-    for cosine in cosines:
-        typer.echo(json.dumps(cosine) if values["as_json"] else f"{cosine:.4f}")
 
 
 def _show_hits(hits: Iterable[Hit], values: Mapping[str, Any]) -> None:
@@ -98,16 +93,6 @@ def _show_export(use: str, values: Mapping[str, Any]) -> None:
     written(values["output"], {"use": use}, use, then, as_json=values["as_json"], err=False, rows=False)
 
 
-_TEACHER = {"role": "input"}
-
-
-def _show_words(result: RunResult, values: Mapping[str, Any]) -> None:
-    vectors, count = f"{values['output']}/vectors.txt.gz", result.stages[-1].figures["words"]
-    text = f"{count:,} vectors in {vectors}"
-    training = f"train encoder --pairs pairs.parquet --vectors {shlex.quote(str(values['output']))} -o encoder"
-    written(vectors, {"words": count}, text, training, as_json=values["as_json"], err=False, counted=True)
-
-
 DECLARED = [
     Command(
         name="encode",
@@ -118,14 +103,6 @@ DECLARED = [
         help="Encode lines of text as vectors.",
         examples=("english sentences.txt -o vectors.npy",),
         watched=True,
-    ),
-    Command(
-        name="similarity",
-        of="similarity_of_lines",
-        settings={"first": {"metavar": "A"}, "second": {"metavar": "B"}},
-        show=_show_cosines,
-        help="Print the cosine of each line of A with the same line of B, −1 to 1.",
-        examples=("english a.txt b.txt",),
     ),
     Command(
         name="search",
@@ -190,13 +167,13 @@ DECLARED = [
         watched=True,
     ),
     Command(
-        name="distill encoder",
+        name="distill",
         of="distill_encoder",
         stage="distill-transformer",
         keys="layers width vocab_size",
         everyday="network steps sts lang device seed as_json",
         settings={
-            "teacher": _TEACHER,
+            "teacher": {"role": "input"},
             "layers": {"help": "Of a transformer: layers. Default: 2."},
             "width": {"help": "Of a transformer: width. Default: 256."},
             "vocab_size": {"help": "Of a transformer: frequent tokens of the teacher's to keep. Default: all."},
@@ -209,16 +186,6 @@ DECLARED = [
             "sentence-transformers/all-MiniLM-L6-v2 news.txt.gz -o student",
             "all-MiniLM-L6-v2/ news.txt.gz --network transformer --sts data/sts -o student",
         ),
-        watched=True,
-    ),
-    Command(
-        name="distill words",
-        of="distill_words",
-        settings={"teacher": _TEACHER},
-        device=True,
-        show=_show_words,
-        help="Make word vectors with a sentence encoder: a folder for `train encoder --vectors`.",
-        examples=("sentence-transformers/all-MiniLM-L6-v2 words.txt -o vectors",),
         watched=True,
     ),
 ]

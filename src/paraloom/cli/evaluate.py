@@ -10,7 +10,7 @@ import typer
 
 from paraloom import api
 from paraloom.cli.declaration import Command
-from paraloom.cli.output import show_figures
+from paraloom.cli.output import print_result, show_figures
 
 _TASKS: Mapping[str, Mapping[str, Any]] = {
     "encoders": {"metavar": "ENCODER...", "complete": "complete_encoder"},
@@ -18,14 +18,22 @@ _TASKS: Mapping[str, Mapping[str, Any]] = {
 }
 
 
-def _evaluate_similarity(*, published: bool = False, as_json: bool = False, **options: Any) -> None:
+def _evaluate_similarity(
+    *, published: bool = False, compare: bool = False, as_json: bool = False, **options: Any
+) -> None:
     """Correlate similarities with human scores: of encoders, what they started from, and overlap of rare words.
 
     Prints the papers' protocol (Pearson, mean over the subsets of a year) and MTEB's (Spearman, all pairs of a year).
 
     Args:
         published: Print published results of both protocols as well.
+        compare: Only the differences of the encoders: means of all tasks (Pearson), with bootstrap intervals.
     """
+    if compare:
+        if published or options.get("vectors"):
+            raise typer.BadParameter("--published and --vectors have no effect with --compare")
+        print_result(api.compare_on_similarity(**options), as_json)
+        return
     table = api.evaluate_similarity(**options)
     typer.echo(json.dumps(table.to_dict(), ensure_ascii=False) if as_json else table.format(published=published))
 
@@ -55,7 +63,7 @@ DECLARED = [
         leave_out="mteb resamples",
         flags={"tasks": "--task"},
         settings=_TASKS,
-        examples=("english data/sts --published",),
+        examples=("english data/sts --published", "english english-small data/sts --compare"),
     ),
     Command(
         name="evaluate classification",
@@ -63,19 +71,6 @@ DECLARED = [
         flags={"folder": "--data", "tasks": "--task"},
         settings=_TASKS,
         examples=("english --data data/classification --task trec",),
-    ),
-    Command(
-        name="evaluate compare",
-        of="compare_on_similarity",
-        leave_out="resamples",
-        flags={"folder": "--sts", "tasks": "--task"},
-        settings=_TASKS,
-        examples=("word trigram lstm --sts data/sts",),
-    ),
-    Command(
-        name="evaluate phrases",
-        of="paraloom.papers.pgru.phrase_tasks:evaluate_phrases",
-        examples=("encoder data/phrase",),
     ),
     Command(name="evaluate translation", of="evaluate_translation_files", examples=("hypotheses.txt references.txt",)),
     Command(

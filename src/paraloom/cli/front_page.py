@@ -36,12 +36,11 @@ FRONT = frozenset(
 )
 """First words of the commands on the front page."""
 
-HIDDEN = frozenset(["help", "scores", "stages", "version"])
+HIDDEN = frozenset(["scores", "stages"])
 """Commands that are found by their names in messages and pages, not on the front page."""
 
 GROUPS: dict[str, tuple[str, str]] = {
     "train": ("Translation", "Train a translator, an encoder, a parser or a score."),
-    "distill": ("Encoders", "Distill a large encoder into a small one."),
     "align": ("Documents and bitext", "Align documents and sentences."),
     "evaluate": ("Encoders", "Evaluate encoders, translators, aligners, paraphrasers."),
     "models": ("Start and run", "List the models; fetch translators of the Hugging Face Hub."),

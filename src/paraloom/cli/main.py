@@ -20,10 +20,9 @@ import typer
 from typer.core import TyperCommand
 
 from paraloom.cli import completion, front_page
-from paraloom.cli.moved import MOVED, MovedCommands
+from paraloom.cli.moved import MovedCommands
 from paraloom.cli.shared import GENERAL
 from paraloom.cli.terminal import protect_terminals
-from paraloom.core.errors import nearest
 from paraloom.core.events import emit
 from paraloom.core.version import __version__
 
@@ -73,9 +72,7 @@ class FrontPage(MovedCommands):
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
-        own = dict(self.commands)
-        self.commands = LazyCommands("", [*front_page.ordered(members("")), *own])
-        self.commands.update(own)
+        self.commands = LazyCommands("", front_page.ordered(members("")))
 
 
 def built(name: str) -> Any:
@@ -221,16 +218,8 @@ _HELP_ALL = inspect.Parameter(
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        _version()
+        typer.echo(f"paraloom {__version__}")
         raise typer.Exit
-
-
-def _version() -> None:
-    """Print the version.
-
-    Example: `paraloom version`
-    """
-    typer.echo(f"paraloom {__version__}")
 
 
 def _options(
@@ -240,32 +229,6 @@ def _options(
     ] = False,
 ) -> None:
     pass
-
-
-def _help(
-    context: typer.Context,
-    command: Annotated[
-        list[str] | None, typer.Argument(metavar="[COMMAND]...", help="A command, such as `filter` or `train encoder`.")
-    ] = None,
-) -> None:
-    """Explain a command, as `paraloom COMMAND --help` does; without one, list all.
-
-    Example: `paraloom help train encoder`
-    """
-    parent: Any = context.parent
-    parent.info_name = parent.info_name or "paraloom"
-    for word in _now(command or []):
-        known: dict[str, Any] = getattr(parent.command, "commands", {})
-        if word not in known:
-            raise typer.BadParameter(f"unknown command '{word}'{nearest(word, list(known))}")
-        parent = known[word].make_context(word, [], parent=parent, resilient_parsing=True)
-    typer.echo(parent.get_help())
-
-
-def _now(words: list[str]) -> Iterator[str]:
-    """The words of a command, of one that moved those of its place now."""
-    yield from MOVED.get(words[0], "").split()[:-1] if words else ()
-    yield from words
 
 
 app = typer.Typer(
@@ -279,8 +242,6 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.callback()(_options)
-app.command("help", hidden=True)(_help)
-app.command("version", hidden=True)(_version)
 
 
 @cache

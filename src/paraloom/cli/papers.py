@@ -1,4 +1,4 @@
-"""Commands about the papers' tables: papers list, run and page."""
+"""Commands about the papers' tables: papers run, page and check."""
 
 from __future__ import annotations
 
@@ -13,12 +13,6 @@ import typer
 from paraloom import papers
 from paraloom.cli.declaration import Command
 from paraloom.cli.output import as_written, conclude
-
-
-def _list(*, as_json: bool = False) -> None:
-    """List the papers' tables, with what each costs and needs."""
-    entries = [asdict(entry) for entry in papers.catalog_entries()]
-    typer.echo(json.dumps(entries, ensure_ascii=False) if as_json else papers.list_tables())
 
 
 def _check(folder: str | Path, *, inputs: list[str] | None = None, as_json: bool = False) -> None:
@@ -56,7 +50,8 @@ def _run(
 ) -> None:
     """Make the papers' tables from your own pairs, next to the published figures; if stopped, run it again to resume.
 
-    The papers: W17 is Wieting, Mallinson and Gimpel (2017), PNMT Wieting and Gimpel (2018).
+    Without TABLES: list them, with what each costs and needs. W17 is Wieting, Mallinson and Gimpel (2017), PNMT
+    Wieting and Gimpel (2018).
 
     Args:
         recipe: A recipe, such as examples/papers.toml: run its pipelines from raw data, then make the tables with its
@@ -66,6 +61,12 @@ def _run(
         pairs: Back-translated pairs of one source; filters are tuned on the first. Repeatable.
         output: Folder of the runs.
     """
+    if not options.get("names"):
+        if recipe or page_folder or pairs:
+            raise typer.BadParameter("name the tables to make, or `all`")
+        entries = [asdict(entry) for entry in papers.catalog_entries()]
+        typer.echo(json.dumps(entries, ensure_ascii=False) if as_json else papers.list_tables())
+        return
     sources = dict(map(_named, pairs or []))
     if recipe is not None:
         reproduced = papers.reproduce_recipe(options["names"], recipe, output, workers=options.get("workers"))
@@ -99,7 +100,6 @@ def _named(text: str) -> tuple[str, str]:
 
 
 DECLARED = [
-    Command(name="papers list", run=_list, examples=("",)),
     Command(
         name="papers run",
         run=_run,
@@ -108,8 +108,8 @@ DECLARED = [
         leave_out="folder sources encoder tuning_size",
         everyday="recipe page_folder pairs sts loop documents phrases size seeds",
         flags={"page_folder": "--page", "pairs": "--pairs", "devices": "--device"},
-        settings={"names": {"metavar": "TABLES..."}, "pairs": {"role": "", "metavar": "NAME=PAIRS"}},
-        examples=("w17-9 pnmt-1 --pairs news=scored.parquet --sts data/sts -o runs/reproduce",),
+        settings={"names": {"metavar": "TABLES", "default": None}, "pairs": {"role": "", "metavar": "NAME=PAIRS"}},
+        examples=("", "w17-9 pnmt-1 --pairs news=scored.parquet --sts data/sts -o runs/reproduce"),
         resumes=True,
         watched=True,
     ),

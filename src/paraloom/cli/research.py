@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Literal
 
 import typer
 
 import paraloom.web as reports
 from paraloom import papers
 from paraloom.cli.declaration import Command
-from paraloom.cli.output import print_figures, print_result, written
+from paraloom.cli.output import print_result, written
 from paraloom.cli.values import named_models
-
-if TYPE_CHECKING:
-    from paraloom.pipeline.result import RunResult
 
 
 def _augment(
@@ -68,45 +64,38 @@ def _selftrain(
     written(folder, figures, f"Report: {page}", then, as_json=as_json, err=False, rows=False)
 
 
-def _show_phrases(result: RunResult, values: Mapping[str, Any]) -> None:
-    print_figures(result, "evaluate phrases {output} data/phrase", values["as_json"])
+def _evaluate_control(
+    *,
+    by: Literal["template", "exemplar"] = "template",
+    beside: list[str] | None = None,
+    pool: str | Path | None = None,
+    save_exemplars: str | Path | None = None,
+    as_json: bool = False,
+    **options: Any,
+) -> None:
+    """Ask for the syntax of references, by template or exemplar, and measure whether paraphrases have it when parsed.
 
-
-def _show_exemplars(count: int, values: Mapping[str, Any]) -> None:
-    output = values["output"]
-    then = "research evaluate-exemplars PARAPHRASER {output}" if Path(output).suffix == ".parquet" else ""
-    written(output, {"rows": count}, then=then, as_json=values["as_json"])
-
-
-def _evaluate_control(*, beside: list[str] | None = None, as_json: bool = False, **options: Any) -> None:
-    """Ask for the templates of references, and count how many paraphrases have them, by their own parse.
-
-    Rows: the source, the reference, the model without a template, with the template of another pair, with the template,
-    and the nearest of five candidates.
+    By template: how many have it, beside the source, the reference, and the model without a template, with that of
+    another pair, and its nearest of five. By exemplar: distances of trees to reference and exemplar, BLEU, chrF, ROUGE.
 
     Args:
+        by: The template of the reference; or an exemplar, another sentence with its syntax and other content.
         beside: A further paraphraser to compare.
+        pool: With `--by exemplar`: other pairs from `parse`, whose sentences are the exemplars; default: PAIRS.
+        save_exemplars: Write the exemplars to this file as well, to measure other systems on.
     """
-    print_result(papers.measure_control(others=named_models(beside), **options), as_json)
-
-
-def _evaluate_exemplars(*, beside: list[str] | None = None, as_json: bool = False, **options: object) -> None:
-    """Paraphrase with the syntax of exemplars: tree edit distances to reference and exemplar, BLEU, chrF, ROUGE.
-
-    Rows: source, exemplar and reference as they are, the model without an exemplar, with it, and the nearest of five.
-
-    Args:
-        beside: A further paraphraser to compare.
-    """
-    print_result(papers.measure_exemplars(others=named_models(beside), **options), as_json)
-
-
-_PAIRS: dict[str, Any] = {"repeated": False, "role": "input"}
-_PARAPHRASER: dict[str, dict[str, Any]] = {
-    "beside": {"metavar": "NAME=FOLDER"},
-    "paraphraser": {"role": "input", "complete": ""},
-    "pairs": _PAIRS,
-}
+    others = named_models(beside)
+    if by == "exemplar":
+        if options.pop("only_different", False):
+            raise typer.BadParameter("--only-different is for templates, not for --by exemplar")
+        if save_exemplars is not None:
+            drawn = {name: options[name] for name in ("rows", "seed")}
+            papers.write_exemplars(options["pairs"], save_exemplars, pool=pool, **drawn)
+        print_result(papers.measure_exemplars(others=others, pool=pool, **options), as_json)
+        return
+    if pool is not None or save_exemplars is not None:
+        raise typer.BadParameter("--pool and --save-exemplars are for --by exemplar")
+    print_result(papers.measure_control(others=others, **options), as_json)
 
 
 DECLARED = [
@@ -150,40 +139,24 @@ DECLARED = [
         watched=True,
     ),
     Command(
-        name="research train-phrases",
-        of="paraloom.papers.pgru.train_phrases:train_phrase_encoder",
-        stage="train-phrases",
-        keys="network epochs",
-        settings={"pairs": {"role": "input", "metavar": "[PAIRS]..."}},
-        show=_show_phrases,
-        examples=("ppdb-1.0-s-phrasal.gz --vectors glove.200d.txt -o phrases",),
-        watched=True,
-    ),
-    Command(
-        name="research exemplars",
-        of="paraloom.papers.scpn.measure_exemplars:write_exemplars",
-        settings={"pairs": _PAIRS},
-        show=_show_exemplars,
-        help="Find an exemplar for each pair: another sentence with nearly the syntax of the paraphrase, and other "
-        "content.",
-        examples=("held-out.parquet -o exemplars.parquet",),
-        watched=True,
-    ),
-    Command(
-        name="research evaluate-exemplars",
-        run=_evaluate_exemplars,
-        of="paraloom.papers.scpn.measure_exemplars:measure_exemplars",
-        leave_out="others height language",
-        settings=_PARAPHRASER,
-        examples=("english held-out.parquet",),
-        watched=True,
-    ),
-    Command(
         name="research evaluate-control",
         run=_evaluate_control,
         of="paraloom.papers.scpn.measure_control:measure_control",
         leave_out="others encoder",
-        settings=_PARAPHRASER,
-        examples=("english held-out.parquet",),
+        settings={
+            "beside": {"metavar": "NAME=FOLDER"},
+            "paraphraser": {"role": "input", "complete": ""},
+            "pairs": {
+                "repeated": False,
+                "role": "input",
+                "help": "Held-out pairs from `parse`; by exemplars also a table with src, exemplar and tgt.",
+            },
+            "heights": {
+                "default": None,
+                "help": "Levels of the trees, separated by commas. Default: 2,3; by exemplars 2,4, and 0: whole trees.",
+            },
+        },
+        examples=("english held-out.parquet", "english held-out.parquet --by exemplar"),
+        watched=True,
     ),
 ]

@@ -8,7 +8,7 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Any, ClassVar, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 from paraloom.core.errors import ConfigError, nearest
 from paraloom.core.remote_files import fetched, is_url
@@ -30,8 +30,6 @@ class Config:
     Raises:
         ConfigError: A value has the wrong type (the message names the key), or `validate` refuses it.
     """
-
-    renamed_fields: ClassVar[Mapping[str, str]] = {}
 
     def __post_init__(self) -> None:
         annotations = type_hints(type(self))
@@ -59,12 +57,7 @@ def check_keys(kind: type[Config], keys: Mapping[str, object], also: tuple[str, 
     """Check that `keys` are fields of a configuration and that every required field is there."""
     fields = dataclasses.fields(kind)
     known = [*also, *(field.name for field in fields)]
-    renamed = {old: new for base in reversed(kind.__mro__) for old, new in vars(base).get("renamed_fields", {}).items()}
     for key in keys:
-        if key in renamed and key not in known:
-            raise ConfigError(
-                f"key '{key}' is now called '{renamed[key]}'", remedy=f"Write {renamed[key]} = … instead."
-            )
         if key not in known:
             raise ConfigError(f"unknown key '{key}'{nearest(key, known)}")
     for field in fields:

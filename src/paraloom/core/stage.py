@@ -69,7 +69,6 @@ class Stage(Config):
         output_schema: Schema of the resulting corpus (PAIRS, VARIANTS …); '' where a Map keeps that of its input.
         optional_fields: Fields that are left out of the digest while they have their default, so that runs made before
             the field existed stay valid.
-        renamed_fields: Old name → new name of fields, in models and pipelines that were saved.
         in_memory: Names of fields that hold data, which cannot be written down in TOML.
     """
 

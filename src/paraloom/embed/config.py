@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 from paraloom.core.config import Config, check_range
 from paraloom.core.errors import ConfigError
@@ -41,19 +40,6 @@ class PartsConfig(Config):
     Raises:
         ConfigError: Names the field whose value is out of range.
     """
-
-    renamed_fields: ClassVar[Mapping[str, str]] = {
-        "word_entries": "word_vocab_size",
-        "trigram_entries": "trigram_vocab_size",
-        "subword_entries": "subword_vocab_size",
-        "word_scale": "word_init_std",
-        "trigram_scale": "trigram_init_std",
-        "subword_scale": "subword_init_std",
-        "ordered_scale": "recurrent_init_std",
-        "damping": "frequency_damping",
-        "vector_pull": "embedding_l2",
-        "network_decay": "network_l2",
-    }
 
     spec: str = "word,trigram"
     dimension: int = 300
@@ -153,14 +139,6 @@ class EncoderConfig(PartsConfig):
         >>> EncoderConfig(spec="word", epochs=10, megabatch_size=40).dimension
         300
     """
-
-    renamed_fields: ClassVar[Mapping[str, str]] = {
-        **PartsConfig.renamed_fields,
-        "batch": "batch_size",
-        "megabatch": "megabatch_size",
-        "rising": "megabatch_warmup",
-        "rate": "learning_rate",
-    }
 
     epochs: int = 5
     weight_epochs: int = 0

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -74,14 +74,6 @@ class DistillationConfig(PartsConfig):
         learning_rate: Rate of Adam; it rises for 200 steps and then falls linearly to 0.
         max_tokens: Sentences with more words than this are left out.
     """
-
-    renamed_fields: ClassVar[Mapping[str, str]] = {
-        **PartsConfig.renamed_fields,
-        "batch": "batch_size",
-        "block": "neighborhood_size",
-        "planes": "num_hyperplanes",
-        "rate": "learning_rate",
-    }
 
     word_vocab_size: int = 80_000
     trigram_vocab_size: int = 40_000

@@ -88,7 +88,7 @@ def model_card(encoder: SentenceEncoder, training: Mapping[str, object]) -> str:
     return (
         f"{_CARD_HEAD.format(library='paraloom')}\n# Sentence encoder `{encoder.spec}`\n\n"
         f"Vectors of {encoder.dimension} dimensions; compare them by cosine.\n\n"
-        "    paraloom research similarity FOLDER first.txt second.txt\n\n"
+        "    paraloom encode FOLDER sentences.txt -o vectors.npy\n\n"
         f"| part | entries |\n|---|---:|\n{parts}\n"
         + (f"| training | |\n|---|---:|\n{settings}\n" if settings else "")
         + f"Signature: `{encoder.signature}`\n"

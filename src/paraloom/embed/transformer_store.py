@@ -178,7 +178,7 @@ def _card(network: TransformerNetwork, signature: str, training: Mapping[str, ob
         "# A small sentence encoder\n\n"
         f"A transformer of {shape.layers} layers, {shape.width} wide, {size:,} parameters; "
         f"vectors of {shape.dimension} dimensions; compare them by cosine.\n\n"
-        "    paraloom research similarity FOLDER first.txt second.txt\n\n"
+        "    paraloom encode FOLDER sentences.txt -o vectors.npy\n\n"
         '```python\nfrom sentence_transformers import SentenceTransformer\n\nSentenceTransformer("FOLDER")'
         '.encode(["A sentence."])\n```\n\n'
         f"| training | |\n|---|---:|\n{settings}\nSignature: `{signature}`\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar
+from typing import Any
 
 from paraloom.core.config import Config, check_range
 from paraloom.core.devices import parse_device
@@ -74,25 +74,6 @@ class TranslatorConfig(Config):
         256
     """
 
-    renamed_fields: ClassVar[Mapping[str, str]] = {
-        "vocabulary": "vocab_size",
-        "width": "d_model",
-        "inner": "ffn_dim",
-        "longest": "max_length",
-        "matrix_rate": "muon_learning_rate",
-        "vector_rate": "adam_learning_rate",
-        "warmup": "warmup_steps",
-        "cooldown": "cooldown_share",
-        "smoothing": "label_smoothing",
-        "sampling": "subword_sampling",
-        "plain_subwords": "plain_subword_share",
-        "average": "ema_decay",
-        "candidates": "sampled_softmax_size",
-        "whole_softmax": "full_softmax_share",
-        "last_weights": "keep_last",
-        "symbols": "special_tokens",
-    }
-
     vocab_size: int = 8000
     d_model: int = 256
     heads: int = 4
@@ -147,20 +128,19 @@ class TranslatorConfig(Config):
 
     @classmethod
     def from_saved(cls, saved: Mapping[str, Any]) -> TranslatorConfig:
-        """Read the `config` of a training.json, also of one that an earlier version wrote.
+        """Read the `config` of a training.json.
 
         Keys that this version does not know are ignored.
 
         Args:
-            saved: Old or present names of fields, and their values.
+            saved: Names of fields, and their values.
 
         Returns:
             The configuration.
 
         Example:
-            >>> TranslatorConfig.from_saved({"vocabulary": 10000, "d_model": 128}).vocab_size
+            >>> TranslatorConfig.from_saved({"vocab_size": 10000, "d_model": 128}).vocab_size
             10000
         """
         known = {field.name for field in fields(cls)}
-        renamed = {cls.renamed_fields.get(name, name): value for name, value in saved.items()}
-        return cls(**{name: value for name, value in renamed.items() if name in known})
+        return cls(**{name: value for name, value in saved.items() if name in known})

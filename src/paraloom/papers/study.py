@@ -55,7 +55,7 @@ class Study:
         word_frequencies: A word and its count on each line, of a large corpus such as Wikipedia's, for the IDF of
             W17 10 and PNMT 1; default: the pairs' own references.
         vectors: Word vectors that all trainings start from, in the part of the papers' paragram-sl999: a text file,
-            .npy, or a folder of `distill words`; default: random vectors.
+            .npy, or a folder of the stage `distill-words`; default: random vectors.
         simple_wikipedia: Pairs of standard and Simple English Wikipedia, for W17 4, 5, 6, 12, 13, PNMT 8.
         ppdb: Pairs of the paraphrase database, words or phrases, for W17 4 and 13.
         size: Pairs of each selection (24,000 in W17).

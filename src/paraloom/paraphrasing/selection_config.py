@@ -90,14 +90,6 @@ NO_SELECTION = "none"
 
 PRESETS = (*SELECTION_PRESETS, NO_SELECTION)
 
-RENAMED_PRESETS = {
-    "close": "is now called 'strict'",
-    "augmentation": "is now called 'balanced'",
-    "varied": "is now called 'loose'",
-    "corpus": "is gone: write 'loose', with a difference of 0.35",
-}
-"""Preset of an earlier version → what to write now."""
-
 
 def selection_config(preset: str = "balanced", **values: float | str | None) -> SelectionConfig:
     """A preset, with some of its values replaced."""
@@ -112,9 +104,7 @@ def selection_config(preset: str = "balanced", **values: float | str | None) -> 
 
 
 def check_preset(preset: str, known: Sequence[str] = PRESETS) -> None:
-    """Raise ConfigError for an unknown preset; for one of an earlier version the error says what to write now."""
-    if preset in RENAMED_PRESETS:
-        raise ConfigError(f"preset '{preset}' {RENAMED_PRESETS[preset]}", remedy=f"Presets: {', '.join(known)}.")
+    """Raise ConfigError for an unknown preset."""
     if preset not in known:
         raise ConfigError(f"unknown preset '{preset}' of a selection{nearest(preset, list(known))}")
 

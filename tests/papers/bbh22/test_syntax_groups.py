@@ -19,6 +19,7 @@ from paraloom.core.schema import PAIRS
 from paraloom.core.stats import paired_difference
 from paraloom.io import Corpus, write_corpus
 from paraloom.papers.bbh22.productions import ProductionCounts, root_production
+from paraloom.papers.bbh22.syntax_group_stages import find_syntax_groups
 from paraloom.papers.bbh22.syntax_groups import SyntaxGrouping, choose_groups
 from paraloom.pipeline.runner import run_pipeline
 from paraloom.pipeline.toml import parse_pipeline
@@ -330,16 +331,14 @@ def test_translations_without_any_tree_are_refused(tmp_path: Path) -> None:
         _counted(tmp_path, [DECLARATIVE], [None] * 3)
 
 
-def test_the_command_prints_the_groups(tmp_path: Path, paraloom: Callable[..., tuple[int, str, str]]) -> None:
+def test_groups_are_found_in_a_file_of_pairs(tmp_path: Path) -> None:
     _write(tmp_path / "parsed", TREES)
-    status, out, _ = paraloom("syntax-groups", "parsed", "-o", "groups", "--min-rows", 15)
-    assert status == 0
-    lines = [line.split(maxsplit=3) for line in out.splitlines()]
-    assert lines[3] == ["3", "18", "18.0%", "FRAG -> NP . or SQ -> VBZ NP ."]
-    assert out.splitlines()[-1] == "100 rows, 2 without a parse, 4 distinct root productions"
+    grouping = find_syntax_groups(tmp_path / "parsed", tmp_path / "groups", min_rows=15)
+    assert (grouping.rows, grouping.unparsed, grouping.distinct) == (100, 2, 4)
+    assert (grouping.get(3).rows, grouping.get(3).name) == (18, "FRAG -> NP . or SQ -> VBZ NP .")
     assert SyntaxGrouping.load(tmp_path / "groups").get(1).rows == 50
-    status, _, err = paraloom("syntax-groups", "parsed", "-o", "more", "--groups", 9)
-    assert status == 1 and "Ask for fewer or smaller groups" in err
+    with pytest.raises(DataError, match="Ask for fewer or smaller groups"):
+        find_syntax_groups(tmp_path / "parsed", tmp_path / "more", groups=9)
 
 
 @pytest.mark.slow

@@ -88,19 +88,14 @@ def test_bad_input(tmp_path: Path) -> None:
 def test_the_commands(paraloom: Command, toy_paraphraser: Path, tmp_path: Path) -> None:
     write_parsed_pairs(tmp_path / "pairs", 60, seed=7)
     # The toy language has few words: an exemplar shares some with the pair in most cases.
-    status, _, err = paraloom("research", "exemplars", "pairs", "-o", "set.parquet", "--rows", 8)
-    assert status == 0, err
-    assert "Next: paraloom research evaluate-exemplars PARAPHRASER set.parquet" in err
+    count = write_exemplars(tmp_path / "pairs", tmp_path / "set.parquet", rows=8)
     rows = pq.read_table(tmp_path / "set.parquet").to_pylist()
-    assert rows and all(row["exemplar"] not in (row["src"], row["tgt"]) for row in rows)
+    assert rows and len(rows) == count and all(row["exemplar"] not in (row["src"], row["tgt"]) for row in rows)
     assert all(row["exemplar_distance"] <= 4 for row in rows)
-    status, out, _ = paraloom("research", "exemplars", "pairs", "-o", "again.parquet", "--rows", 8, "--json")
-    assert status == 0 and json.loads(out)["rows"] == len(rows)
-    assert pq.read_table(tmp_path / "again.parquet").to_pylist() == rows
-    for given in ("set.parquet", "pairs"):
+    for given, more in (("set.parquet", ()), ("pairs", ("--save-exemplars", "again.parquet"))):
         status, out, err = paraloom(
-            *("research", "evaluate-exemplars", toy_paraphraser, given, "--rows", 8, "--json"),
-            *("--beside", f"other={toy_paraphraser}"),
+            *("research", "evaluate-control", toy_paraphraser, given, "--by", "exemplar", "--rows", 8, "--json"),
+            *("--beside", f"other={toy_paraphraser}", *more),
         )
         assert status == 0, err
         table = {row["system"]: row for row in json.loads(out)["rows"]}
@@ -112,5 +107,8 @@ def test_the_commands(paraloom: Command, toy_paraphraser: Path, tmp_path: Path) 
         assert table["reference"]["ted_reference"]["4"]["value"] == 0
         assert table["reference"]["bleu"]["value"] == pytest.approx(100)
         assert table["exemplar"]["known"] == 1 and table["other: exemplar"]["bleu"] == table["exemplar"]["bleu"]
+    assert pq.read_table(tmp_path / "again.parquet").to_pylist() == rows
+    status, _, err = paraloom("research", "evaluate-control", toy_paraphraser, "pairs", "--pool", "pairs")
+    assert status == 2 and "are for --by exemplar" in " ".join(err.split())
     with pytest.raises(DataError, match="has an exemplar"):
         write_exemplars(tmp_path / "pairs", tmp_path / "none.parquet", max_overlap=0)

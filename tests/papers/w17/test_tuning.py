@@ -43,7 +43,7 @@ def test_each_candidate_of_each_grid_has_stages_of_its_own(tmp_path: Path, monke
     ("changes", "message"),
     [
         ({"size": 0}, "'size' must be 1 or more, not 0"),
-        ({"encoder": {"megabatch": 20}}, "'megabatch' is now called 'megabatch_size'"),
+        ({"encoder": {"megabatch": 20}}, "did you mean 'megabatch_size'"),
         ({"encoder": {"spek": "word"}}, "did you mean 'spec'"),
     ],
 )

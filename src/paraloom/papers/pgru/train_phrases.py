@@ -191,7 +191,7 @@ def train_phrase_encoder(
     Args:
         pairs: Phrases that mean the same: PPDB, or any pairs.
         output: The folder to write.
-        vectors: Word vectors: text of word2vec, GloVe or fastText, or a folder of `distill words`.
+        vectors: Word vectors: text of word2vec, GloVe or fastText, or a folder of the stage `distill-words`.
         teacher: Instead of --vectors: a sentence-transformers model that encodes each word.
         tasks: Folder of phrase tasks, to evaluate on.
         on_error: Stop at a row that cannot be read, or reject it into OUTPUT.rejected.jsonl, with the reason.

@@ -104,7 +104,7 @@ def measure_exemplars(
 
     Args:
         paraphraser: english, or a folder of `train paraphraser`.
-        pairs: Held-out pairs from `parse`, or a set of `paraloom research exemplars`.
+        pairs: Held-out pairs from `parse`, or a set of exemplars.
         others: Further paraphrasers by name.
         pool: Other pairs from `parse`, whose sentences are the exemplars; default: PAIRS.
         parser: Another parser than the one in the model's folder.
