@@ -96,7 +96,9 @@ def test_a_page_replaces_no_data(paraloom: Command, mine: Path) -> None:
 
 def test_errors_of_a_preview_name_no_temporary_folder(paraloom: Command) -> None:
     status, _, err = paraloom("filter", "mine.tsv", "--where", "length(src) > 'abc'", "--preview")
-    assert (status, "paraloom: stage filter: invalid condition" in err, "/artifact" in err) == (1, True, False)
+    assert (status, "paraloom: stage preview: invalid condition" in err, "/artifact" in err) == (1, True, False)
+    filtered = api.read_pairs("mine.tsv").filter("length(src) > 15")  # whose stage has a name, too
+    assert [row.alone for row in api.preview_filter(filtered, "length(tgt) > 1")] == [1]
 
 
 def test_python_does_not_write_over_what_it_reads(mine: Path) -> None:

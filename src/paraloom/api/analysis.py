@@ -139,7 +139,7 @@ def preview_filter(
         encoder=encoder,
         reverse_translator=reverse_translator,
     )
-    stage = PreviewFilter(name="filter", pairs=corpus.source, **settings)
+    stage = PreviewFilter(name="preview", pairs=corpus.source, **settings)
     with _fitted(corpus, stage, seed) as folder:
         return [CriterionCount(**row) for row in _result(folder)]
 
