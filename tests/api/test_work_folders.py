@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 import paraloom
-from paraloom import ConfigError, DataError
+from paraloom import ConfigError, DataError, RunError
 from paraloom.api.pairs import Pairs
 from paraloom.api.run import run_stages
 from paraloom.api.work_folders import clean_work_folders
@@ -102,3 +102,15 @@ def test_an_interruption_names_the_work_that_is_kept(pairs: Pairs, tmp_path: Pat
     said = rf"in stage Stops\. Run the same again: it resumes from there\. What is done is kept in {output}"
     with pytest.raises(KeyboardInterrupt, match=said):
         pairs.then(Stops(interrupted=True)).write(output, engine="inline")
+
+
+def test_an_interruption_without_an_output_promises_nothing(pairs: Pairs) -> None:
+    with pytest.raises(KeyboardInterrupt, match=r"^interrupted; without an output \(-o\) nothing is kept$"):
+        run_stages([*pairs.stages, Stops(interrupted=True)], "-", engine="inline")
+
+
+def test_a_second_command_at_work_names_the_output(pairs: Pairs, tmp_path: Path) -> None:
+    output = tmp_path / "out.parquet"
+    with claimed(tmp_path / "out.parquet.paraloom"), pytest.raises(RunError, match="another run is active") as caught:
+        pairs.write(output, engine="inline")
+    assert caught.value.file == str(output)

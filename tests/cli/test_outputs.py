@@ -78,6 +78,29 @@ def test_the_input_is_not_an_output(paraloom: Command, mine: Path, tmp_path: Pat
     assert mine.read_text() == PAIRS
 
 
+def test_translations_do_not_replace_their_source_and_follow_it(paraloom: Command, tmp_path: Path) -> None:
+    (lines := tmp_path / "lines.de").write_text("Der Hund ist da.\n")
+    status, _, err = paraloom("translate", "de-en", "lines.de", "-o", "lines.de", "--force")
+    assert (status, "the output is also an input" in err, lines.read_text()) == (1, True, "Der Hund ist da.\n")
+    command = ("translate", "de-en", "lines.de", "-o", "lines.en")
+    assert paraloom(*command)[0] == 0
+    lines.write_text("Guten Morgen.\n")
+    status, _, err = paraloom(*command)
+    assert (status, "made from other inputs" in err) == (1, True)
+
+
+def test_a_page_replaces_no_data(paraloom: Command, mine: Path) -> None:
+    status, _, err = paraloom("report", "mine.tsv", "-o", "mine.tsv")
+    assert (status, "unknown format '.tsv' of a page" in err, mine.read_text()) == (1, True, PAIRS)
+
+
+def test_errors_of_a_preview_name_no_temporary_folder(paraloom: Command) -> None:
+    status, _, err = paraloom("filter", "mine.tsv", "--where", "length(src) > 'abc'", "--preview")
+    assert (status, "paraloom: stage preview: invalid condition" in err, "/artifact" in err) == (1, True, False)
+    filtered = api.read_pairs("mine.tsv").filter("length(src) > 15")  # whose stage has a name, too
+    assert [row.alone for row in api.preview_filter(filtered, "length(tgt) > 1")] == [1]
+
+
 def test_python_does_not_write_over_what_it_reads(mine: Path) -> None:
     with pytest.raises(ConfigError, match="the output is also an input"):
         api.read_pairs(mine).score("length").write(mine)

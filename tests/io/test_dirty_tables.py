@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from paraloom.core.errors import ConfigError, DataError
@@ -249,6 +250,12 @@ def test_a_folder_with_the_name_of_a_table_is_refused_before_any_work(tmp_path: 
     (tmp_path / "out.tsv").mkdir()
     with pytest.raises(ConfigError, match=r"out\.tsv: expected a file name, got a folder"):
         check_target(tmp_path / "out.tsv")
+
+
+def test_the_columns_of_parquet_are_not_lines(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"text": ["Hallo."]}), tmp_path / "texts.parquet")
+    with pytest.raises(ConfigError, match="a table of 1 column, and none is named as the texts: text"):
+        check_lines(tmp_path / "texts.parquet")
 
 
 @pytest.mark.parametrize(

@@ -18,8 +18,8 @@ import pyarrow.compute as pc
 from paraloom.api.pair_inputs import PairsLike, open_pairs
 from paraloom.api.pairs import Pairs
 from paraloom.api.presets import filter_settings
-from paraloom.api.run import as_list, input_stages_of, run_in
-from paraloom.core.errors import ConfigError
+from paraloom.api.run import as_list, hide_work, input_stages_of, run_in
+from paraloom.core.errors import ConfigError, ParaloomError
 from paraloom.core.protocols import EncoderLike
 from paraloom.core.stage import Fit
 from paraloom.io import read_shard, write_table
@@ -70,7 +70,7 @@ def pair_statistics(
         (3, -2.0)
     """
     corpus = open_pairs(pairs, on_error=on_error, shard_rows=_SHARD_ROWS)
-    with _fitted(corpus, PairStatistics(name="found", pairs=corpus.source, sample=sample), seed) as folder:
+    with _fitted(corpus, PairStatistics(name="stats", pairs=corpus.source, sample=sample), seed) as folder:
         figures: dict[str, Any] = _result(folder)
         return figures
 
@@ -106,7 +106,7 @@ def extract_lexicon(
     check_target(output)
     stages, references = input_stages_of(pairs, "pairs", on_error=on_error)
     with tempfile.TemporaryDirectory() as scratch:
-        stage = ExtractLexicon(name="found", pairs=references, **config)
+        stage = ExtractLexicon(name="lexicon", pairs=references, **config)
         result = run_in(Path(scratch) / "run", [*stages, stage], seed=seed)
         return write_table(read_shard(result.stages[-1].folder / ARTIFACT / "lexicon.parquet"), output)
 
@@ -139,7 +139,7 @@ def preview_filter(
         encoder=encoder,
         reverse_translator=reverse_translator,
     )
-    stage = PreviewFilter(name="found", pairs=corpus.source, **settings)
+    stage = PreviewFilter(name="preview", pairs=corpus.source, **settings)
     with _fitted(corpus, stage, seed) as folder:
         return [CriterionCount(**row) for row in _result(folder)]
 
@@ -259,7 +259,12 @@ def draw_sheet(
 def _fitted(pairs: Pairs, stage: Fit, seed: int) -> Iterator[Path]:
     """The artifact of a stage over pairs, as long as the block lasts."""
     with tempfile.TemporaryDirectory() as scratch:
-        result = run_in(Path(scratch) / "run", [*pairs.stages, stage], seed=seed)
+        work = Path(scratch) / "run"
+        try:
+            result = run_in(work, [*pairs.stages, stage], seed=seed)
+        except ParaloomError as error:
+            hide_work(error, work)
+            raise
         yield result.stages[-1].folder / ARTIFACT
 
 

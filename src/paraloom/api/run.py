@@ -154,7 +154,9 @@ def run_stages(
                 shutil.rmtree(work, ignore_errors=True)
             raise
         except KeyboardInterrupt as interruption:
-            if is_output_stream(output) or not work.exists():
+            if is_output_stream(output):
+                raise KeyboardInterrupt("interrupted; without an output (-o) nothing is kept") from None
+            if not work.exists():
                 raise
             what = (str(interruption) or "interrupted; the same command again resumes").rstrip(".")
             what = re.sub(r"(?<=stage )\d+-", "", what)
@@ -266,7 +268,9 @@ def hide_work(error: ParaloomError, work: Path) -> None:
     if error.stage is not None:
         error.stage = re.sub(r"^\d+-", "", error.stage)
     if error.file is not None and Path(error.file).absolute().is_relative_to(work.absolute()):
-        error.file = None
+        # The work folder itself is in use: to the user this is the output.
+        is_output = str(work) == error.file and error.file.endswith(WORK)
+        error.file = str(work).removesuffix(WORK) if is_output else None
 
 
 def _check_work(work: Path, definition: Definition) -> None:

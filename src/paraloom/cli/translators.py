@@ -92,6 +92,7 @@ DECLARED = [
             "output": {"default": "-"},
             "source": {
                 "default": "-",
+                "role": "input",
                 "help": "A sentence per line; - is standard input. With --column, records. Or .md, .html, .srt, .vtt.",
             },
             "json_lines": {"help": "Print figures as JSON; without -o, each translation as a line of JSON."},

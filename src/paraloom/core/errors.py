@@ -208,9 +208,9 @@ def nearest(name: str, known: list[str] | tuple[str, ...]) -> str:
 def suggestion(name: str, known: Iterable[str]) -> str:
     """As `nearest`, but "" where no valid name is similar: for errors whose remedy lists the valid names."""
     # Names can come out of a file: a line of a million fields has as many.
-    names = [known_name for known_name in islice(known, _MAX_COMPARED) if len(known_name) <= _MAX_COMPARED]
-    close = get_close_matches(name[:_MAX_COMPARED], names, n=1, cutoff=0.6)
-    return f"; did you mean '{close[0]}'?" if close else ""
+    names = {one.casefold(): one for one in islice(known, _MAX_COMPARED) if len(one) <= _MAX_COMPARED}
+    close = get_close_matches(name[:_MAX_COMPARED].casefold(), names, n=1, cutoff=0.6)
+    return f"; did you mean '{names[close[0]]}'?" if close else ""
 
 
 @contextmanager

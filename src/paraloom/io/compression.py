@@ -31,8 +31,8 @@ _KINDS = (
     (b"\x1f\x8b", "a gzip file", _RENAME.format(".gz")),
     (b"\x28\xb5\x2f\xfd", "a zstd file", _RENAME.format(".zst")),
     (b"\xfd7zXZ\x00", "an xz file", _RENAME.format(".xz")),
-    (b"\xff\xfe", "UTF-16", "Convert it: iconv -f utf-16 -t utf-8."),
-    (b"\xfe\xff", "UTF-16", "Convert it: iconv -f utf-16 -t utf-8."),
+    (b"\xff\xfe", "UTF-16", "Convert it: iconv -f utf-16 -t utf-8 FILE > NEW."),
+    (b"\xfe\xff", "UTF-16", "Convert it: iconv -f utf-16 -t utf-8 FILE > NEW."),
 )
 """First bytes, what they are of, and what to do. Text may begin with the four letters PAR1, but not with all five."""
 _PEEKED, _FEW_ZEROS = 400, 3
@@ -43,6 +43,8 @@ def check_text(begin: bytes, path: str | Path) -> None:
     """Check that a file may be text, because an error about its first line would be cryptic."""
     for magic, kind, remedy in _KINDS:
         if begin.startswith(magic):
+            if remedy == _RENAME.format(Path(path).suffix):
+                remedy = "Write its texts to a file of lines, such as .txt."
             raise DataError(f"expected text, got {kind}", file=path, remedy=remedy)
     even, odd = (begin[start:_PEEKED:2].count(0) for start in (0, 1))
     if max(even, odd) > _FEW_ZEROS and not min(even, odd):  # a zero beside each Latin letter or blank

@@ -113,20 +113,20 @@ def columns_of(source: str | Path) -> list[str]:
 
 def check_lines(path: Path) -> None:
     """Raise ConfigError for a table or a document, whose columns or marks would be taken for text."""
+    names = columns_of_file(path)
+    if len(names) > 1 or (names and without_compression(path).suffix in (".jsonl", ".parquet")):
+        shown = ", ".join(name if len(name) <= 20 else f"{name[:19]}…" for name in names[:5])
+        raise ConfigError(
+            f"a table of {len(names)} column{'s'[: len(names) - 1]}, and none is named as the texts: {shown}",
+            file=path,
+            remedy="Name it, where a command has --column, or write the texts to a file of lines, such as .txt.",
+        )
     if path.is_file() and _MARKUP.search(b"\n".join(islice(read_raw_lines(path), 3))):
         raise ConfigError(
             "a document, whose marks and times would be taken for text",
             file=path,
             remedy="Commands that write documents read .md, .html, .srt and .vtt, if the output has the same suffix; "
             "others take a file of lines, such as .txt.",
-        )
-    names = columns_of_file(path)
-    if len(names) > 1 or (names and without_compression(path).suffix == ".jsonl"):
-        shown = ", ".join(name if len(name) <= 20 else f"{name[:19]}…" for name in names[:5])
-        raise ConfigError(
-            f"a table of {len(names)} column{'s'[: len(names) - 1]}, and none is named as the texts: {shown}",
-            file=path,
-            remedy="Name it, where a command has --column, or write the texts to a file of lines, such as .txt.",
         )
 
 

@@ -39,7 +39,7 @@ def claimed(folder: Path) -> Iterator[None]:
             raise RunError(
                 f"another run is active here ({lock.read().strip() or 'unknown process'})",
                 file=folder,
-                remedy="Wait for it, end it, or name another folder.",
+                remedy="Wait for it, end it, or name another output.",
             )
         lock.truncate(0)
         lock.write(f"process {os.getpid()} on {platform.node()}\n")

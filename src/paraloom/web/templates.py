@@ -15,6 +15,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from jinja2.ext import Extension
 from markupsafe import Markup
 
+from paraloom.core.errors import ConfigError
 from paraloom.io.compression import open_write
 from paraloom.web import formatting
 
@@ -86,6 +87,8 @@ def in_sequence(*parts: Markup | str | None) -> Markup:
 
 def write_page(path: Path, template: str, *, styles: Sequence[str] = (), script: str = "", **values: object) -> Path:
     """Write a page that needs no other file, with its style sheets and the one script that may run."""
+    if path.suffix not in ("", ".html", ".htm"):  # Most likely the name of data, which the page would replace
+        raise ConfigError(f"unknown format '{path.suffix}' of a page", file=path, remedy="Name the output .html.")
     policy = POLICY
     text = static(script) if script else ""
     if script:
