@@ -59,7 +59,7 @@ class TrainTranslator(TranslatorConfig, Fit):
     sentinel: ClassVar[str] = "shared_vocabulary.json"
     optional_fields: ClassVar[tuple[str, ...]] = (
         *("weights", "special_tokens", "keep_last", "device"),
-        *("training_precision", "accumulate", "noise"),
+        *("training_precision", "accumulate"),
     )
 
     bitext: tuple[Ref, ...]
