@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-import pyarrow as pa
 import pytest
 from stage_runs import count_reasons, read_rows, run_toml, write_pairs
 
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.protocols import Variant
-from paraloom.core.schema import VARIANTS
-from paraloom.io import Corpus, write_corpus
+from paraloom.io import Corpus
 from paraloom.mt import Diverse, Nucleus
 from paraloom.mt.choice import diverse_variants
 from paraloom.stages import variants as stage
@@ -146,50 +144,11 @@ def test_a_variant_that_is_a_test_sentence_is_rejected(folder: Path) -> None:
     assert count_reasons(result.folder) == {"src: in a held-out corpus": 1, near: 1}
 
 
-def test_the_chosen_variants_are_those_of_the_decoding(tmp_path: Path) -> None:
+def test_the_chosen_variants_are_good_and_unlike_each_other() -> None:
     texts = ["a dog sleeps", "a dog sleeps.", "the animal is asleep", "a dog sleeps", "xx"]
-    logprobs = [-1.0, -1.2, -2.0, -0.9, -9.0]
-    rows = [
-        {
-            "pair_id": pair_id,
-            "rank": rank,
-            "text": text,
-            "method": "m",
-            "logprob": logprob,
-            "tokens": 3,
-            "note": str(rank),
-        }
-        for pair_id in ("1", "2")
-        for rank, (text, logprob) in enumerate(zip(texts, logprobs, strict=True))
-    ]
-    # An unknown probability leaves the choice to the utility; a group may go over a border between batches.
-    rows.append({**rows[0], "pair_id": "3", "logprob": None, "tokens": None})
-    batch = pa.RecordBatch.from_pylist(rows, schema=pa.schema([*VARIANTS, ("note", pa.string())]))
-    write_corpus(tmp_path / "in", [batch.slice(0, 7), batch.slice(7)], kind="VARIANTS")
-    choose = '[[stage]]\nuse = "choose-variants"\nvariants = "in"\nk = 2\nutility = "forward"\n'
-    chosen = run_toml(choose, tmp_path).stages[-1]
-    kept = [
-        (row["pair_id"], row["text"], row["logprob"], row["choice"], row["note"]) for row in read_rows(chosen.folder)
-    ]
-    first = [("the animal is asleep", -2.0, 1, "2"), ("a dog sleeps", pytest.approx(-0.9), 0, "3")]
-    assert kept == [(group, *row) for group in ("1", "2") for row in first] + [("3", "a dog sleeps", None, 0, "0")]
-    assert count_reasons(chosen.folder) == {"not among the 2 chosen variants": 6}
-    samples = [Variant(text, logprob, 3) for text, logprob in zip(texts, logprobs, strict=True)]
-    by_decoding = diverse_variants([samples], Diverse(samples=5, nbest=2, utility="forward"))[0]
-    assert [one.text for one in by_decoding] == ["a dog sleeps", "the animal is asleep"]
-
-
-def test_bad_settings_of_the_choice(tmp_path: Path) -> None:
-    choose = '[[stage]]\nuse = "choose-variants"\nvariants = "in"\n'
-    with pytest.raises(ConfigError, match="'k' must be"):
-        run_toml(f"{choose}k = 0\n", tmp_path)
-    with pytest.raises(ConfigError, match="unknown score 'best'"):
-        run_toml(f'{choose}utility = "best"\n', tmp_path)
-    with pytest.raises(ConfigError, match="reverse translator belong together"):
-        run_toml(f'{choose}utility = "reverse"\n', tmp_path)
-    write_pairs(tmp_path / "in", ("a", "b"))
-    with pytest.raises(DataError, match="rank"):
-        run_toml(choose, tmp_path)
+    samples = [Variant(text, logprob, 3) for text, logprob in zip(texts, [-1.0, -1.2, -2.0, -0.9, -9.0], strict=True)]
+    chosen = diverse_variants([samples], Diverse(samples=5, nbest=2, utility="forward"))[0]
+    assert [(one.text, one.logprob) for one in chosen] == [("a dog sleeps", -0.9), ("the animal is asleep", -2.0)]
 
 
 def test_the_reading_of_fairseq_is_another_decoding(folder: Path) -> None:

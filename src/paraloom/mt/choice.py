@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -105,13 +104,6 @@ def choose_samples(
     ]
 
 
-class DiverseChoice(NamedTuple):
-    """A variant that was chosen, and its utility, 0 to 100."""
-
-    number: int
-    utility: float
-
-
 def diverse_variants(
     samples: Sequence[Sequence[Variant]],
     decoding: Diverse,
@@ -119,27 +111,15 @@ def diverse_variants(
     reverse: ScoringTranslatorLike | None = None,
 ) -> list[list[Variant]]:
     """Choose the variants that are good and unlike each other."""
-    chosen = diverse_choices(samples, decoding, sources, reverse)
-    return [
-        [group[one.number]._replace(utility=one.utility) if group[one.number].tokens else group[0] for one in choices]
-        for group, choices in zip(samples, chosen, strict=True)
-    ]
-
-
-def diverse_choices(
-    samples: Sequence[Sequence[Variant]],
-    decoding: Diverse,
-    sources: Sequence[str] = (),
-    reverse: ScoringTranslatorLike | None = None,
-) -> list[list[DiverseChoice]]:
-    """The same choice as numbers of variants."""
-    numbers = [distinct_texts(group) for group in samples]
-    candidates = [[group[number] for number in of_group] for group, of_group in zip(samples, numbers, strict=True)]
+    candidates = [[group[number] for number in distinct_texts(group)] for group in samples]
     scores = candidate_scores(decoding.utility, candidates, samples, sources, reverse)
     alike = pairwise_similarity([[one.text for one in group] for group in candidates], decoding.metric)
-    chosen: list[list[DiverseChoice]] = []
-    for of_group, of_scores, of_pairs in zip(numbers, scores, alike, strict=True):
+    chosen: list[list[Variant]] = []
+    for group, drawn, of_scores, of_pairs in zip(candidates, samples, scores, alike, strict=True):
         quality = product_of_scores(of_scores)
         order = choose_diverse(quality, of_pairs, decoding.nbest, weight=decoding.weight)
-        chosen.append([DiverseChoice(of_group[index], 100 * float(quality[index])) for index in order])
+        chosen.append([
+            group[index]._replace(utility=100 * float(quality[index])) if group[index].tokens else drawn[0]
+            for index in order
+        ])
     return chosen

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, pairwise
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
 
@@ -13,14 +13,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paraloom.core.batches import batched
-from paraloom.core.config import base_config, check_range
+from paraloom.core.config import base_config
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.protocols import CorpusReader, TranslatorLike, Variant
-from paraloom.core.schema import PAIRS, SENTENCES, VARIANTS, require, with_reasons
+from paraloom.core.schema import PAIRS, SENTENCES, VARIANTS, with_reasons
 from paraloom.core.seeds import strided_seed
 from paraloom.core.stage import Json, Map, Ref, Source, StageContext
 from paraloom.core.stage_cache import cached_per_stage
-from paraloom.io import Corpus
 from paraloom.io.compression import without_compression
 from paraloom.io.records import read_records
 from paraloom.io.shards import read_batches
@@ -28,10 +27,9 @@ from paraloom.io.tables import columns_of_file
 from paraloom.pairs.variants import ORIGINALS, TrainingPairs, training_pairs, variant_rows
 from paraloom.stages.bitext import held_out
 from paraloom.stages.input_checks import check_translation
-from paraloom.stages.scores import scoring_translator
 
 if TYPE_CHECKING:
-    from paraloom.mt.decoding import Decoding, Diverse
+    from paraloom.mt.decoding import Decoding
     from paraloom.mt.presets import Method
 
 
@@ -215,108 +213,6 @@ def _translator(folder: Path, decoding: Decoding) -> TranslatorLike:
     from paraloom.mt.loading import open_translator
 
     return open_translator(folder, decoding)
-
-
-@dataclass(frozen=True, kw_only=True)
-class ChooseVariants(Source):
-    """Chooses k of the variants of each source that are good and unlike each other; the others are rejected.
-
-    The choice is that of the decoding `diverse`, of variants that any translator made by any decoding. A column
-    `choice` has the number of the choice, from 0; the rows keep their order.
-
-    Args:
-        variants: Corpus of VARIANTS; those of one source are consecutive rows.
-        k: Variants of each source to keep; fewer where there are not so many distinct ones.
-        metric: How alike two variants are is measured by: 'chrf' or 'bleu'.
-        weight: Of the quality, 0 to 1: 1 keeps the best, 0 those that are least alike.
-        utility: The quality: a product of scores, as 'forward+chrf': 'forward', the probability per subword; 'chrf' or
-            'bleu', the mean score against all variants of the source; 'reverse', the probability of the source, given
-            the variant, by `reverse_translator`; 'comet:FOLDER', 'metricx:FOLDER' and 'cross-encoder:FOLDER', models
-            that read `original` and variant. Of a variant without a probability the others count.
-        reverse_translator: The translator of 'reverse', from the language of the variants into that of `original`.
-
-    Raises:
-        ConfigError: A setting is out of range or unknown, or 'reverse' has no translator.
-        DataError: When it runs: a column is missing, or the rows of a source are not consecutive.
-
-    Reference:
-        Carbonell and Goldstein 1998, "The use of MMR, diversity-based reranking".
-
-    Example:
-        >>> ChooseVariants(variants="translate-variants", k=3, weight=0.7).decoding.nbest
-        3
-    """
-
-    output_schema: ClassVar[str] = "VARIANTS"
-    optional_fields: ClassVar[tuple[str, ...]] = ("reverse_translator",)
-
-    variants: Ref
-    k: int = 3
-    metric: str = "chrf"
-    weight: float = 0.5
-    utility: str = "forward+chrf"
-    reverse_translator: Ref | None = None
-
-    @property
-    def decoding(self) -> Diverse:
-        """The decoding that chooses in the same way."""
-        from paraloom.mt.decoding import Diverse
-
-        return Diverse(self.metric, max(2, self.k), self.k, self.weight, self.utility)
-
-    def validate(self) -> None:
-        from paraloom.mt.utility import REVERSE, parse_utility
-
-        check_range(self, "k", low=1)
-        _ = self.decoding
-        if (REVERSE in parse_utility(self.utility)) != (self.reverse_translator is not None):
-            raise ConfigError(
-                "the score 'reverse' of a utility and a reverse translator belong together",
-                remedy="Set utility = 'forward+reverse+chrf' and reverse_translator, or neither.",
-            )
-
-    def batches(self, context: StageContext) -> Iterator[pa.RecordBatch]:
-        """All variants in order, with `choice`, `keep` and `reason`."""
-        from paraloom.evaluate.diversity.groups import whole_groups
-        from paraloom.mt.utility import reads_source
-
-        corpus = Corpus.open(context.inputs["variants"])
-        names = [name for name in corpus.schema.names if name not in ("pair_id", "choice", "keep", "reason")]
-        try:
-            require(corpus.schema, VARIANTS)
-            if reads_source(self.utility):
-                require(corpus.schema, ORIGINALS)
-            for batch in whole_groups(corpus.batches(["pair_id", *names], label="choosing"), names):
-                yield self._chosen(batch, context.inputs.get("reverse_translator"))
-        except DataError as error:
-            raise error.at(file=corpus.folder) from None
-
-    def _chosen(self, batch: pa.RecordBatch, reverse: Path | None) -> pa.RecordBatch:
-        from paraloom.evaluate.diversity.groups import group_bounds
-        from paraloom.mt.choice import diverse_choices
-        from paraloom.mt.utility import reads_source
-
-        texts = pc.fill_null(batch.column("text"), "").to_pylist()
-        logprobs = batch.column("logprob").to_pylist()
-        tokens = pc.fill_null(batch.column("tokens"), 0).to_pylist()
-        # A missing number of tokens does not make a variant that of an empty text.
-        rows = [
-            Variant(text, math.nan if logprob is None or not count else logprob, count or len(text))
-            for text, logprob, count in zip(texts, logprobs, tokens, strict=True)
-        ]
-        bounds = group_bounds(batch.column("pair_id")).tolist()
-        groups = [rows[low:high] for low, high in pairwise(bounds)]
-        choices: list[int | None] = [None] * len(rows)
-        sources: list[str] = []
-        if reads_source(self.utility):
-            originals = pc.fill_null(batch.column("original"), "").to_pylist()
-            sources = [originals[low] for low in bounds[:-1]]
-        model = None if reverse is None else scoring_translator(reverse)
-        for low, chosen in zip(bounds, diverse_choices(groups, self.decoding, sources, model), strict=False):
-            for order, one in enumerate(chosen):
-                choices[low + one.number] = order
-        reasons = [None if choice is not None else f"not among the {self.k} chosen variants" for choice in choices]
-        return with_reasons(batch.append_column(pa.field("choice", pa.int32()), pa.array(choices, pa.int32())), reasons)
 
 
 _REQUIRED = ("pair_id", "text")
