@@ -118,8 +118,10 @@ def diverse_variants(
     for group, drawn, of_scores, of_pairs in zip(candidates, samples, scores, alike, strict=True):
         quality = product_of_scores(of_scores)
         order = choose_diverse(quality, of_pairs, decoding.nbest, weight=decoding.weight)
-        chosen.append([
-            group[index]._replace(utility=100 * float(quality[index])) if group[index].tokens else drawn[0]
-            for index in order
-        ])
+        chosen.append(
+            [
+                group[index]._replace(utility=100 * float(quality[index])) if group[index].tokens else drawn[0]
+                for index in order
+            ]
+        )
     return chosen

@@ -334,6 +334,7 @@ class EvaluateTranslator(Fit):
     """
 
     version: ClassVar[str] = "2"
+    removed_fields: ClassVar[Mapping[str, Json]] = {"group_by": ""}
 
     translator: Ref
     pairs: Ref
