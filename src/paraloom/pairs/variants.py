@@ -34,7 +34,7 @@ CUT = "cut"
 """Further column of `variant_rows`: whether the decoder stopped a variant before its end."""
 
 MIN_RATIO_CHARACTERS, MAX_RATIO, MAX_REPEATS = 40, 5, 5
-"""Pairs without a longer side are exempt from the bound on the ratio of lengths."""
+"""The ratio of lengths is bounded where a side has more characters; a stretch may be repeated less often."""
 
 _SOURCE = "_source"
 
