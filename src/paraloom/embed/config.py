@@ -91,12 +91,26 @@ class PartsConfig(Config):
         return parse_spec(self.spec)
 
     def vocab_size(self, unit: str) -> int:
-        """Maximum number of entries of the vocabulary of a kind of token, such as 'word'."""
+        """Get the size of a vocabulary.
+
+        Args:
+            unit: Its kind of token: 'word', 'trigram', 'bigram', 'ngram' or 'subword'.
+
+        Returns:
+            Maximum number of entries.
+        """
         size: int = getattr(self, f"{unit}_vocab_size")
         return size
 
     def init_std(self, part: str) -> float:
-        """Standard deviation of the initial vectors of a part, such as 'word' or 'lstm'."""
+        """Get the standard deviation of the initial vectors of a part.
+
+        Args:
+            part: Name of the part, such as 'word' or 'lstm'.
+
+        Returns:
+            The standard deviation, above 0.
+        """
         kind = PARTS[part]
         std: float = self.recurrent_init_std if kind.recurrent else getattr(self, f"{kind.unit}_init_std")
         return std

@@ -141,7 +141,20 @@ class TranslatorConfig(Config):
 
     @classmethod
     def from_saved(cls, saved: Mapping[str, Any]) -> TranslatorConfig:
-        """Read the `config` of a training.json, also of one of another version, whose unknown keys are ignored."""
+        """Read the `config` of a training.json, also of one that an earlier version wrote.
+
+        Keys that this version does not know are ignored.
+
+        Args:
+            saved: Old or present names of fields, and their values.
+
+        Returns:
+            The configuration.
+
+        Example:
+            >>> TranslatorConfig.from_saved({"vocabulary": 10000, "d_model": 128}).vocab_size
+            10000
+        """
         known = {field.name for field in fields(cls)}
         renamed = {cls.renamed_fields.get(name, name): value for name, value in saved.items()}
         return cls(**{name: value for name, value in renamed.items() if name in known})
