@@ -110,7 +110,7 @@ def nearest_rows(
 
 
 @kernel
-def _rows_with(products: Weights, rows: Ints, value: float, count: int) -> Ints:
+def _rows_with(products: Weights, rows: Ints, value: np.float32, count: int) -> Ints:
     """Those of the rows that have a product, of which there are `count`, in ascending order."""
     equal = np.empty(count, np.int64)
     count = 0
