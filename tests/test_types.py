@@ -30,7 +30,7 @@ def test_misspelt_keyword_is_an_error(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(
         'from paraloom import api\n\napi.align_files("a.de", "a.en", "out.tsv", max_beed_size=3)\n'
-        'api.filter_pairs("pairs.tsv", sampel=3)\n'
+        'api.read_pairs("pairs.tsv").filter(sampel=3)\n'
     )
     # From the folder in which `make lint` runs, whose cache has everything but the script.
     command = [sys.executable, "-m", "mypy", "--config-file", "pyproject.toml", str(script)]

@@ -13,10 +13,10 @@ from sphinx.application import Sphinx
 
 API_GROUPS: dict[str, tuple[str, ...]] = {
     "Pairs": (
-        *("read_pairs", "as_pairs", "Pairs", "backtranslate", "score", "filter_pairs"),
+        *("read_pairs", "as_pairs", "Pairs", "backtranslate", "score"),
         *("pair_statistics", "augment", "diversity", "explore", "publish"),
     ),
-    "Paraphrasers": ("paraphrase", "Paraphraser", "RoundTripParaphraser", "EndpointParaphraser"),
+    "Paraphrasers": ("paraphrase", "Paraphraser", "RoundTripParaphraser"),
     "Translators": ("Translator", "Variant", "train_translator", "TranslatorConfig", "evaluate_translation"),
     "Encoders": (
         *("Encoder", "train_encoder", "distill_encoder", "EncoderConfig"),

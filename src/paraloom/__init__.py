@@ -20,11 +20,9 @@ if TYPE_CHECKING:
     from paraloom.api.mining import mine_translations as mine_translations
     from paraloom.api.pair_inputs import as_pairs as as_pairs
     from paraloom.api.pair_inputs import backtranslate as backtranslate
-    from paraloom.api.pair_inputs import filter_pairs as filter_pairs
     from paraloom.api.pair_inputs import read_pairs as read_pairs
     from paraloom.api.pair_inputs import score as score
     from paraloom.api.pairs import Pairs as Pairs
-    from paraloom.api.paraphrase_sources import EndpointParaphraser as EndpointParaphraser
     from paraloom.api.paraphrase_sources import RoundTripParaphraser as RoundTripParaphraser
     from paraloom.api.paraphrasers import Paraphraser as Paraphraser
     from paraloom.api.paraphrasing import paraphrase as paraphrase

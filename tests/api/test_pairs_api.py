@@ -29,7 +29,6 @@ from paraloom import (
     Variant,
     as_pairs,
     backtranslate,
-    filter_pairs,
     read_pairs,
     score,
 )
@@ -219,7 +218,7 @@ def test_scores_in_turn_and_at_once_are_the_same() -> None:
 
 def test_an_unknown_column_in_a_condition_suggests_one() -> None:
     with pytest.raises(ConfigError, match="did you mean 'trigram_overlap'"):
-        filter_pairs(score(TUPLES, ["overlap"]), "trigram_overlpa <= 0.7").to_list()
+        score(TUPLES, ["overlap"]).filter("trigram_overlpa <= 0.7").to_list()
     with pytest.raises(TypeError, match="tpo"):
         as_pairs(TUPLES).filter(tpo=0.5)
 
@@ -408,7 +407,7 @@ def test_temporary_folders_are_removed_with_the_object(tmp_path: Path, monkeypat
     assert not list(tmp_path.iterdir())
     assert table.column("src").to_pylist() == GERMAN
     with pytest.raises(ConfigError):
-        filter_pairs(TUPLES, "nothing = 1").to_list()
+        as_pairs(TUPLES).filter("nothing = 1").to_list()
     gc.collect()
     assert not list(tmp_path.iterdir())
 

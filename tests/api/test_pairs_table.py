@@ -99,7 +99,7 @@ def test_a_function_of_a_row_filters_and_its_name_is_the_reason(tmp_path: Path) 
         return len(row["tgt"]) < 3
 
     pairs = as_pairs([("a", "b"), ("c", "d e"), ("f", "g h"), ("i", "j")])
-    assert pairs.filter(is_short)["tgt"] == ["b", "j"] == paraloom.filter_pairs(pairs, is_short)["tgt"]
+    assert pairs.filter(is_short)["tgt"] == ["b", "j"]
     result = pairs.filter(is_short, sample=1).write(tmp_path / "kept.parquet")
     assert result.stages[0].reasons == {"not: is_short": 2} and result.stages[-1].counts.out == 1
     assert len(pairs.filter(lambda row: False)) == 0

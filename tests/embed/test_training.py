@@ -259,45 +259,6 @@ def test_the_start_is_kept_and_a_training_that_loses_says_so(tmp_path):
     assert [(line["epoch"], line["dev"]["one"]) for line in curve if "dev" in line] == [(0, 80.0), (1, 70.0), (2, 60.0)]
 
 
-def test_weights_only_scale_the_initial_vectors(tmp_path):
-    config = replace(SMALL, spec="word", epochs=0, weight_epochs=2)
-    train_encoder(toy_pairs(), config, tmp_path / "weights")
-    table, start = (load_encoder(tmp_path / name).parts["word"].vectors for name in ("weights", "weights/start"))
-    weights = np.linalg.norm(table, axis=1) / np.linalg.norm(start, axis=1)
-    np.testing.assert_allclose(table, weights[:, None] * start, rtol=1e-4)
-    assert np.ptp(weights) > 0.01
-    train_encoder(toy_pairs(), replace(config, epochs=1), tmp_path / "both")
-    directions = load_encoder(tmp_path / "both").parts["word"].vectors
-    assert np.abs(directions - np.linalg.norm(directions, axis=1)[:, None] * start / 0.03 / 4).max() > 1e-3
-
-
-@pytest.mark.parametrize("relative", [0.0, 0.01])
-def test_gradients_of_weights_equal_central_differences(relative):
-    draw = np.random.default_rng(5)
-    table = draw.normal(size=(5, 3)).astype(np.float32) * draw.uniform(0.1, 2, (5, 1)).astype(np.float32)
-    part = TrainableAverage(
-        Vocabulary("word", list("abcde")), table.copy(), ThreadTeam(1), relative_learning_rate=relative
-    )
-    lists, gradient = RowLists(np.int32([0, 1, 1, 3]), np.int64([0, 2, 4])), np.float32([[1, -2, 0.5], [0.3, 1, 1]])
-    steps = 3
-    weights, moments = np.ones(5), (np.zeros(5), np.zeros(5))
-    by_weight = (
-        np.array([table[0] @ gradient[0], table[1] @ (gradient[0] + gradient[1]), 0, table[3] @ gradient[1], 0]) / 2
-    )
-    for step in range(1, steps + 1):
-        part.update_weights(BatchGradient(lists, gradient, np.ones(2, bool), 0), 0.1, step)
-        for moment, beta, value in zip(moments, (0.9, 0.999), (by_weight, by_weight**2), strict=True):
-            moment *= beta
-            moment += (1 - beta) * value
-        corrected = moments[0] / (1 - 0.9**step), np.sqrt(moments[1] / (1 - 0.999**step))
-        weights -= 0.1 * np.where(by_weight == 0, 0, corrected[0] / (corrected[1] + 1e-8))
-    np.testing.assert_allclose(part.weights[:, 0], weights, rtol=1e-4)
-    np.testing.assert_array_equal(part.table, table)
-    part.fold_weights()
-    np.testing.assert_allclose(part.table, weights[:, None] * table, rtol=1e-4)
-    assert (part.weights == 1).all()
-
-
 def test_relative_rates_move_each_vector_in_proportion_to_its_length():
     table = np.float32([[1, -1], [0.01, 0.01]])
     part = TrainableAverage(Vocabulary("word", ["a", "b"]), table.copy(), ThreadTeam(1), relative_learning_rate=0.1)
@@ -307,14 +268,8 @@ def test_relative_rates_move_each_vector_in_proportion_to_its_length():
     np.testing.assert_allclose(part.table, [[0.9, -0.9], [0.009, 0.011]], rtol=1e-4)
 
 
-def test_averages_are_needed_for_weights(tmp_path):
-    pytest.importorskip("torch")
-    with pytest.raises(ConfigError, match="no part that averages"):
-        train_encoder(toy_pairs(), replace(SMALL, spec="gran", weight_epochs=1), tmp_path)
-
-
 def test_softmax_trains_and_resumes_byte_identically(tmp_path):
-    config = replace(SMALL, loss="softmax", weight_epochs=1, epochs=1, relative_learning_rate=0.01)
+    config = replace(SMALL, loss="softmax", epochs=2, relative_learning_rate=0.01)
     train_encoder(toy_pairs(), config, tmp_path / "whole")
     curve = [json.loads(line) for line in (tmp_path / "whole" / "curve.jsonl").read_text().splitlines()]
     assert all(0 <= line["violations"] <= 1 for line in curve)
@@ -420,15 +375,6 @@ def test_a_loss_that_is_not_finite_is_an_error_with_its_batch(tmp_path):
     wild = EncoderConfig(dimension=4, batch_size=20, megabatch_size=3, learning_rate=1e38, word_init_std=1e30)
     with pytest.raises(ModelError, match=r"the loss is (nan|inf) in epoch 1, batch \d+"):
         train_encoder(toy_pairs(), wild, tmp_path)
-
-
-def test_megabatches_grow_over_the_epochs(tmp_path):
-    config = replace(SMALL, epochs=3, megabatch_size=4, megabatch_warmup=True)
-    assert [config.megabatch_size_in(epoch) for epoch in range(3)] == [1, 2, 4]
-    growing = train_encoder(toy_pairs(), config, tmp_path / "growing")
-    constant = train_encoder(toy_pairs(), replace(config, megabatch_warmup=False), tmp_path / "constant")
-    assert growing["signature"] != constant["signature"]
-    assert growing["steps"] == constant["steps"]
 
 
 @pytest.mark.parametrize("block", [1, 7, 256])

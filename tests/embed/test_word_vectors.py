@@ -201,18 +201,6 @@ def test_word_lists_have_counts_or_follow_zipf(tmp_path: Path) -> None:
         assert error.value.row == 2
 
 
-def test_given_vectors_are_damped_where_asked(tmp_path: Path) -> None:
-    path = write(tmp_path / "vectors.txt", "a 1 2\ncat 3 4\n")
-    config = EncoderConfig(spec="word", dimension=2, epochs=1, batch_size=3, frequency_damping=10.0)
-    for damped in (False, True):
-        folder = tmp_path / str(damped)
-        train_encoder(PAIRS.to_batches(), replace(config, damp_vectors=damped), folder, vectors=path)
-        part = load_encoder(folder / "start").parts["word"]
-        vector = part.vectors[part.vocabulary.entries.index("cat")]
-        # Two of 16 words are "cat".
-        np.testing.assert_allclose(vector, np.array([3, 4]) / (1 + 10 * 2 / 16 if damped else 1), rtol=1e-5)
-
-
 def test_the_width_of_vectors(tmp_path: Path) -> None:
     assert vector_width(write(tmp_path / "plain.txt", "dog 1 2\n")) == 2
     assert vector_width(write(tmp_path / "header.txt.gz", "1 3\ndog 1 2 3\n")) == 3

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import shutil
-
 import numpy as np
 import pytest
 from scipy import stats
@@ -12,7 +9,6 @@ from scipy import stats
 from paraloom.core.errors import DataError
 from paraloom.core.stats import Estimate
 from paraloom.evaluate.compare import compare_encoders
-from paraloom.evaluate.mteb import mteb_results, write_mteb
 from paraloom.evaluate.sts import evaluate_sts, paired_cosines
 from paraloom.evaluate.sts_tasks import read_task, select_tasks
 
@@ -101,18 +97,3 @@ def test_overlap_is_one_more_row_on_request(folder):
     assert comparison.names == ("a", "overlap")
     assert [row["name"] for row in comparison.to_dict()["encoders"]] == ["a", "overlap"]
     assert comparison.resampled.shape == (10, 2, 2)
-
-
-def test_mteb_files_have_its_format_and_its_protocol(folder, tmp_path):
-    assert mteb_results(evaluate_sts(Hashed(1.0), folder)) == {}  # a part of a year is not MTEB's task
-    for name in ("SMTeuroparl", "OnWN", "SMTnews"):
-        shutil.copy(folder / "2012/MSRvid.test.tsv", folder / f"2012/{name}.test.tsv")
-    result = evaluate_sts(Hashed(1.0), folder)
-    (path,) = write_mteb(result, tmp_path / "mteb")
-    assert path.name == "STS12.json"
-    content = json.loads(path.read_text())
-    ((subset,), row) = content["scores"]["test"], result.row("2012", "all")
-    assert content["task_name"] == "STS12"
-    assert subset["main_score"] == subset["cosine_spearman"] == pytest.approx(row.spearman / 100)
-    assert subset["cosine_pearson"] == pytest.approx(row.pearson / 100)
-    assert mteb_results(evaluate_sts(Hashed(1.0), folder, ["2012/MSRpar"])) == {}

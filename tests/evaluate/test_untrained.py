@@ -22,7 +22,7 @@ from paraloom.embed.vocabulary import Vocabulary
 from paraloom.embed.word_vectors import average_vectors
 from paraloom.evaluate.untrained import START, untrained_folder
 from paraloom.io import write_corpus
-from paraloom.stages.encoders import EvaluateClassification, EvaluateSts, named_paths
+from paraloom.stages.encoders import EvaluateSts, named_paths
 from paraloom.web.results import result as section
 from paraloom.web.training import training
 
@@ -109,7 +109,7 @@ def test_given_vectors_are_averaged_without_weights(folder: Path) -> None:
         average_vectors(folder / "vectors.txt", [["fish"]])
 
 
-def _fit(stage: EvaluateSts | EvaluateClassification, folder: Path, inputs: dict[str, Path]) -> dict:
+def _fit(stage: EvaluateSts, folder: Path, inputs: dict[str, Path]) -> dict:
     output = folder / "output"
     output.mkdir()
     figures = stage.fit(output, StageContext(1, inputs))
@@ -126,21 +126,6 @@ def test_the_stage_evaluate_sts_keeps_its_keys_and_has_the_baselines(folder: Pat
     assert list(result["figures"]["compared"]) == names[1:]
     page = str(section("sts", result))
     assert "ours, untrained" in page and "potion-base-8M" in page and "ours − overlap" in page
-
-
-def test_the_stage_evaluate_classification(folder: Path) -> None:
-    stage = EvaluateClassification(encoders=["ours", "theirs"], data="labeled")
-    inputs = {"encoders.0": folder / "trained", "encoders.1": folder / "other", "data": folder / "labeled"}
-    result = _fit(stage, folder, inputs)
-    assert list(result["figures"]["accuracy_percent"]) == [
-        "majority class",
-        "TF-IDF",
-        "ours, untrained",
-        "ours",
-        "theirs",
-    ]
-    page = str(section("classification", result))
-    assert "Classification of frozen vectors" in page and "ours − ours, untrained" in page
 
 
 def test_the_report_of_a_training_says_what_it_started_from(folder: Path) -> None:

@@ -85,13 +85,10 @@ REASONS = [
     ("rako", {"tokens": 255}, None),
     ("rako", {"tokens": 256, "max_length": 0}, None),
     ("a dog  sleeps here", {}, "a copy of the original"),
-    ("a dog sleeps here", {"keep_copies": True}, None),
     (UNLIKE[:40], {"original": "ab"}, None),  # exempt: at most 40 characters
     (UNLIKE, {"original": "ab"}, "a side more than 5 times as long as the other"),
     ("x", {"original": "sehr lang " * 5}, "a side more than 5 times as long as the other"),
-    (UNLIKE, {"original": "ab", "max_character_ratio": 0}, None),
     ("rako " * 6, {"original": "the old dog sleeps"}, "repeats itself 5 times or more"),
-    ("rako " * 6, {"original": "the old dog sleeps", "repeat_limit": 0}, None),
 ]
 
 
@@ -109,10 +106,9 @@ def test_truncated_variants_are_rejected_whatever_their_length() -> None:
     assert training_pairs(rows.drop_columns(["cut"]), TrainingPairs())["keep"].to_pylist() == [True, True]
 
 
-def test_repeated_variants_are_kept_by_default() -> None:
+def test_repeated_variants_are_kept() -> None:
     rows = variant_rows(originals("a dog"), variants(["x", "x", "x"]), "beam").drop_columns(["_source"])
     assert training_pairs(rows, TrainingPairs())["keep"].to_pylist() == [True] * 3
-    assert training_pairs(rows, TrainingPairs(keep_repeated=False))["keep"].to_pylist() == [True, False, False]
 
 
 def test_null_counts_as_an_empty_text() -> None:
@@ -123,7 +119,7 @@ def test_null_counts_as_an_empty_text() -> None:
 
 @pytest.mark.parametrize(
     "values",
-    [{"tag": "two words"}, {"tag": " <BT>"}, {"max_character_ratio": 0.5}, {"repeat_limit": 1}, {"max_length": -1}],
+    [{"tag": "two words"}, {"tag": " <BT>"}, {"max_length": -1}],
 )
 def test_values_out_of_range_are_errors(values: dict[str, object]) -> None:
     with pytest.raises(ConfigError, match=f"'{next(iter(values))}' must be"):

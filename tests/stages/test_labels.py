@@ -18,7 +18,6 @@ from paraloom.io import Corpus
 from paraloom.pairs.scoring.paraphrase_model import ParaphraseModel
 from paraloom.stages.bitext import CommonTranslations, JoinPairs
 from paraloom.stages.labels import (
-    EvaluateScores,
     LabelPairs,
     MakeLookalikes,
     ReadLabeledPairs,
@@ -141,7 +140,7 @@ def test_a_model_is_trained_and_filters_by_its_presets(tmp_path: Path) -> None:
         pairs.filter("chrf > 1", encoder="english")
 
 
-def test_scores_are_evaluated_from_files_and_stages(tmp_path: Path, paraloom: Command) -> None:
+def test_scores_are_evaluated_from_files(tmp_path: Path, paraloom: Command) -> None:
     labeled = write_labeled(tmp_path / "labeled.parquet")
     result = evaluate_scores(labeled, scores=["quantity_mismatch", "bleu1"])
     cells = {(row.set, row.score): row.auc.value for row in result.rows}
@@ -151,12 +150,6 @@ def test_scores_are_evaluated_from_files_and_stages(tmp_path: Path, paraloom: Co
 
     corpus = tmp_path / "corpus"
     library.read_pairs(labeled).write(corpus)
-    (tmp_path / "result").mkdir()
-    figures = EvaluateScores(pairs=("corpus",), scores=("bleu1",)).fit(
-        tmp_path / "result", StageContext(seed=1, inputs={"pairs.0": corpus})
-    )
-    assert figures["memory: bleu1"] == pytest.approx(cells["memory", "bleu1"], abs=1e-4)
-    assert "bleu1" in (tmp_path / "result/table.txt").read_text(encoding="utf-8")
     assert read_labeled([Corpus.open(corpus)], ["bleu1", "edit_distance"]).scores["edit_distance"].shape
 
 

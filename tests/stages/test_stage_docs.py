@@ -52,3 +52,4 @@ def test_inputs_are_fields(use: str) -> None:
     kind: type[Stage] = load_stage(use)
     names = {field.name for field in dataclasses.fields(kind)}
     assert {*kind.inputs, *kind.optional_fields} <= names
+    assert not {*kind.removed_fields} & names

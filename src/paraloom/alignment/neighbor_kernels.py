@@ -101,18 +101,24 @@ def nearest_rows(
             elif products[row] == cutoff and cutoff > 0:
                 ties += 1
         if ties and left > 0:
-            equal = np.empty(ties, np.int64)
-            ties = 0
-            for row in near:
-                if products[row] == cutoff:
-                    equal[ties] = row
-                    ties += 1
-            for row in np.sort(equal)[:left]:
+            for row in _rows_with(products, near, cutoff, ties)[:left]:
                 found_queries[count], found_rows[count] = query, row
                 count += 1
         for row in near:
             products[row] = 0
     return found_queries[:count], found_rows[:count]
+
+
+@kernel
+def _rows_with(products: Weights, rows: Ints, value: np.float32, count: int) -> Ints:
+    """Those of the rows that have a product, of which there are `count`, in ascending order."""
+    equal = np.empty(count, np.int64)
+    count = 0
+    for row in rows:
+        if products[row] == value:
+            equal[count] = row
+            count += 1
+    return np.sort(equal)
 
 
 @kernel

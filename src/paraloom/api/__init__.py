@@ -57,7 +57,6 @@ if TYPE_CHECKING:
     from paraloom.api.outputs import record_output as record_output
     from paraloom.api.outputs import set_aside as set_aside
     from paraloom.api.pair_inputs import backtranslate as backtranslate
-    from paraloom.api.pair_inputs import filter_pairs as filter_pairs
     from paraloom.api.pair_inputs import read_pairs as read_pairs
     from paraloom.api.paraphrase_evaluation import measure_paraphrasers as measure_paraphrasers
     from paraloom.api.paraphrase_sources import AnyParaphraser as AnyParaphraser

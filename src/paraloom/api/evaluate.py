@@ -23,7 +23,6 @@ from paraloom.evaluate.base import EvaluationResult
 from paraloom.evaluate.classification import ClassificationResult, evaluate_classification
 from paraloom.evaluate.classification_tasks import find_classification_tasks, read_classification_task
 from paraloom.evaluate.compare import EncoderComparison, compare_encoders
-from paraloom.evaluate.mteb import write_mteb
 from paraloom.evaluate.resampling import SAMPLES
 from paraloom.evaluate.sts import STSResult, evaluate_sts
 from paraloom.evaluate.sts_tasks import find_tasks, read_task
@@ -45,7 +44,6 @@ def evaluate_similarity(
     tasks: Sequence[str] | None = None,
     *,
     vectors: str | Path | None = None,
-    mteb: str | Path | None = None,
     resamples: int = SAMPLES,
     seed: int = 1,
 ) -> STSResult:
@@ -57,7 +55,6 @@ def evaluate_similarity(
             .jsonl, .parquet).
         tasks: Only these groups, tasks or files, such as 2012 or STS-B/dev.
         vectors: Word vectors (word2vec, GloVe, fastText): add a row for their plain average.
-        mteb: Also write STS12.json etc. of the first encoder to this folder, as MTEB does.
         resamples: Bootstrap samples of the differences; 0 for none.
     """
     if isinstance(encoders, (str, Path)):
@@ -73,8 +70,6 @@ def evaluate_similarity(
         resamples=resamples,
         seed=seed,
     )
-    if mteb is not None:
-        write_mteb(table, mteb)
     root, present, _ = find_tasks(folder, tasks or None)
     texts = ([*pairs.first, *pairs.second] for pairs in (read_task(root, task) for task in present))
     return replace(table, signature=f"{table.signature}|near-training:{_near_training(paths, texts)}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from paraloom.api.pairs import Pairs
 from paraloom.api.run import input_stages
@@ -13,8 +13,8 @@ from paraloom.core.protocols import TranslatorLike
 from paraloom.pipeline.shard import OnError
 
 if TYPE_CHECKING:
-    from paraloom.api.keywords import FilterSettings, ReadingOptions
-    from paraloom.api.pairs_table import PairFunction, RowFunction
+    from paraloom.api.keywords import ReadingOptions
+    from paraloom.api.pairs_table import PairFunction
     from paraloom.mt.callable_translator import TranslatingFunction
     from paraloom.mt.translator import Translator
     from paraloom.pairs.scoring.scorer import Scorer
@@ -182,21 +182,3 @@ def score(
         True
     """
     return as_pairs(pairs).score(scores, **models)
-
-
-def filter_pairs(pairs: PairsLike, where: str | RowFunction = "", **criteria: Unpack[FilterSettings]) -> Pairs:
-    """Keep the pairs that meet all criteria; see `Pairs.filter`.
-
-    Args:
-        pairs: Pairs in any form that `as_pairs` takes.
-        where: Condition in SQL over the columns, or a function of a row.
-        **criteria: Further criteria of `paraloom.stages.Filter`.
-
-    Returns:
-        The kept pairs, lazily.
-
-    Example:
-        >>> len(filter_pairs([("a", "b"), ("c", "d e")], "tgt = 'b'"))
-        1
-    """
-    return as_pairs(pairs).filter(where, **criteria)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, TypeAlias, cast
+from typing import TypeAlias, cast
 
 from paraloom.api.endpoints import named_translator
 from paraloom.api.named_models import NO_ENCODER, named_encoder, named_judge
@@ -15,9 +15,7 @@ from paraloom.core.progress import loading
 from paraloom.core.protocols import EncoderLike, ParaphraserLike, TranslatorLike
 from paraloom.mt.callable_translator import CallableTranslator, TranslatingFunction, as_translator
 from paraloom.mt.decoding import Beam
-from paraloom.mt.endpoint import EndpointTranslator
 from paraloom.mt.endpoint_config import is_endpoint
-from paraloom.mt.prompts import PARAPHRASE
 from paraloom.paraphrasing.candidates import TemplateCandidates, candidates_of, combined
 from paraloom.paraphrasing.paraphraser import ControlledParaphraser
 from paraloom.paraphrasing.references import ROUND_TRIP, RoundTripReference, endpoint_reference
@@ -88,41 +86,6 @@ class RoundTripParaphraser(PivotParaphraser):
             ModelError: A translator was not found.
         """
         return cls(forward, backward, pivots=pivots, decode=decode)
-
-
-class EndpointParaphraser(MonolingualParaphraser):
-    """Paraphrases with a language model behind an HTTP endpoint of the OpenAI protocol.
-
-    Answers are checked and kept as those of `EndpointTranslator`; one that does not pass has a `reason`.
-
-    Args:
-        url: Address such as `http://127.0.0.1:8000/v1`.
-        model: Name of the model, as the server knows it.
-        language: Language of the texts: a code such as en, or an English name.
-        prompt: 'paraphrase', 'rewrite' (keeps tone, names and placeholders), or a text with `{text}` in it.
-        decode: 'nucleus:0.95' by default; 'sampling' or 'greedy', with `temperature`.
-        **options: Further fields of `EndpointConfig`: `concurrency`, `answers`, `max_requests` …
-
-    Raises:
-        ConfigError: A value is out of range, or the decoding is not one that endpoints have.
-
-    Example:
-        >>> EndpointParaphraser("http://127.0.0.1:8000/v1", "qwen3", language="en").language
-        'en'
-    """
-
-    def __init__(
-        self,
-        url: str,
-        model: str,
-        *,
-        language: str = "en",
-        prompt: str = PARAPHRASE,
-        decode: str | None = None,
-        **options: Any,
-    ) -> None:
-        translator = EndpointTranslator(url, model, source=language, target=language, prompt=prompt, **options)
-        super().__init__(translator, decode=decode)
 
 
 def _loaded(name: str | Path) -> TranslatorLike:

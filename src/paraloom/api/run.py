@@ -7,7 +7,7 @@ import shlex
 import shutil
 import tempfile
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -86,16 +86,19 @@ def input_stages(
         stage = ReadVariants(name=name, source=path)
     else:
         stage = bitext.ReadPairs(name=name, source=path, **given)
-        for doubt in doubts_about(source, *map(given.get, _HOW_TO_READ)):
+        for doubt in [*doubts_about(source, *map(given.get, _HOW_TO_READ)), *_unread(source)]:
             warnings.warn(f"{source}: {doubt}", stacklevel=3)
-        if lost := unread_columns(source):
-            shown = ", ".join(lost[:4]) + (" …" if len(lost) > 4 else "")
-            warnings.warn(
-                f"{source}: only the sentences are read, not the columns {shown}; tables with the columns "
-                f"{', '.join(PAIRS.names)} keep all columns",
-                stacklevel=3,
-            )
     return [stage], stage
+
+
+def _unread(source: str) -> Iterator[str]:
+    """A warning, where a table has columns besides the sentences."""
+    if lost := unread_columns(source):
+        shown = ", ".join(lost[:4]) + (" …" if len(lost) > 4 else "")
+        yield (
+            f"only the sentences are read, not the columns {shown}; tables with the columns "
+            f"{', '.join(PAIRS.names)} keep all columns"
+        )
 
 
 def input_stages_of(

@@ -41,18 +41,7 @@ _INSIDE = {"english-parser": "english-paraphraser/parser"}
 
 
 def bundled_path(name: str, kind: str = "") -> Path | None:
-    """The folder of a bundled model, or None if `name` is not one of `BUNDLED`.
-
-    Args:
-        name: Of the model.
-        kind: `PARAPHRASER` or `PARSER`, where one of these is wanted: the name may be that of the language.
-
-    Example:
-        >>> bundled_path("de-en").name, bundled_path("fr-en")
-        ('de-en', None)
-        >>> bundled_path("english", PARAPHRASER).name
-        'english-paraphraser'
-    """
+    """The folder of a bundled model, or None; of a PARAPHRASER or PARSER, as `kind` says, also by its language."""
     if f"{name}-{kind}" in BUNDLED:
         name = f"{name}-{kind}"
     return Path(__file__).parent / _INSIDE.get(name, name) if name in BUNDLED else None

@@ -69,6 +69,7 @@ class Stage(Config):
         output_schema: Schema of the resulting corpus (PAIRS, VARIANTS …); '' where a Map keeps that of its input.
         optional_fields: Fields that are left out of the digest while they have their default, so that runs made before
             the field existed stay valid.
+        removed_fields: Fields of earlier versions and their defaults, which count, so that runs made then stay valid.
         in_memory: Names of fields that hold data, which cannot be written down in TOML.
     """
 
@@ -76,6 +77,7 @@ class Stage(Config):
     inputs: ClassVar[tuple[str, ...]] = ()
     output_schema: ClassVar[str] = ""
     optional_fields: ClassVar[tuple[str, ...]] = ()
+    removed_fields: ClassVar[Mapping[str, Json]] = {}
     in_memory: ClassVar[tuple[str, ...]] = ()
     type_description: ClassVar[str] = "a stage or a path"  # for messages about fields that refer to stages
 
@@ -97,7 +99,7 @@ class Stage(Config):
             f.name for f in fields(self) if f.name in self.optional_fields and getattr(self, f.name) == f.default
         }
         values = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in left_out}
-        return {name: value for name, value in values.items() if not _paths(value)}
+        return {**self.removed_fields, **{name: value for name, value in values.items() if not _paths(value)}}
 
     def refs(self) -> Iterator[tuple[str, Ref]]:
         """Key (`field`, or `field.0` … for a list) and value of everything this stage refers to."""

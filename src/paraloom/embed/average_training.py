@@ -41,18 +41,12 @@ class TrainablePart(Protocol):
     def update(self, batch: BatchGradient, learning_rate: float, step: int) -> None:
         """Backward pass and one step of Adam."""
 
-    def update_weights(self, batch: BatchGradient, learning_rate: float, step: int) -> None:
-        """As `update`, of one weight per token type instead of its vector; parts without weights do nothing."""
-
-    def fold_weights(self) -> None:
-        """Multiply the vectors by their weights, which are 1 from then on."""
-
     def frozen(self) -> Part:
         """The part for inference. It may share the parameters, or be a copy of the whole table: not for every step."""
 
 
 class TrainableAverage:
-    """The mean of token vectors, with lazy Adam on its table, or on one weight per type that multiplies its vector.
+    """The mean of token vectors, with lazy Adam on its table.
 
     Moments of a row do not decay between the batches that have it; the bias corrections use the global step.
     """
@@ -69,8 +63,6 @@ class TrainableAverage:
         self.vocabulary = vocabulary
         self.table = table
         self.first, self.second = np.zeros_like(table), np.zeros_like(table)
-        self.weights = np.ones((len(table), 1), np.float32)
-        self._weight_moments = np.zeros_like(self.weights), np.zeros_like(self.weights)
         self._team = team
         self._penalty = EmbeddingPenalty(table, l2)
         self._ones = np.ones(len(table), np.float32)
@@ -84,18 +76,16 @@ class TrainableAverage:
 
     @property
     def state(self) -> dict[str, Float32s]:
-        first, second = self._weight_moments
-        weights = {"weights": self.weights, "weights_first": first, "weights_second": second, "rates": self._rates}
-        return {"table": self.table, "first": self.first, "second": self.second} | weights
+        return {"table": self.table, "first": self.first, "second": self.second, "rates": self._rates}
 
     def forward(self, lists: RowLists, out: Vectors, column: int) -> None:
-        weights = self.weights[:, 0]
         self._team.parallel_for(
-            len(out), lambda begin, end: average_kernels.add_means(*lists, self.table, weights, out, column, begin, end)
+            len(out),
+            lambda begin, end: average_kernels.add_means(*lists, self.table, self._ones, out, column, begin, end),
         )
 
     def backward(self, batch: BatchGradient) -> tuple[Int32s, Vectors]:
-        """Rows in the active lists, int32 `(u,)`, and the gradient by each weighted vector, float32 `(u, d)`."""
+        """Rows in the active lists, int32 `(u,)`, and the gradient by each vector, float32 `(u, d)`."""
         unique, starts, members = average_kernels.invert(*batch.lists, batch.active, self._slots)
         by_row = np.empty((len(unique), self.table.shape[1]), np.float32)
         self._team.parallel_for(
@@ -112,19 +102,8 @@ class TrainableAverage:
         rate = self._relative_rate or learning_rate
         adam_rows(self._team, unique, by_row, self.table, self.first, self.second, rate, step, self._rates)
 
-    def update_weights(self, batch: BatchGradient, learning_rate: float, step: int) -> None:
-        unique, by_row = self.backward(batch)
-        by_weight = np.einsum("ud,ud->u", by_row, self.table[unique])[:, None]
-        adam_rows(self._team, unique, by_weight, self.weights, *self._weight_moments, learning_rate, step, self._ones)
-
-    def fold_weights(self) -> None:
-        self.table *= self.weights
-        if self._relative_rate:
-            self._rates *= np.abs(self.weights[:, 0])
-        self.weights[:] = 1
-
     def frozen(self) -> Average:
-        return Average(self.vocabulary, self.table * self.weights)
+        return Average(self.vocabulary, self.table.copy())
 
 
 def root_mean_squares(table: Vectors) -> Float32s:

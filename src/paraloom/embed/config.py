@@ -33,7 +33,6 @@ class PartsConfig(Config):
         recurrent_init_std: The same for the words of recurrent parts (LSTM, BLSTM, GRAN, GRU).
         frequency_damping: Initial vectors of a token type with relative frequency p are divided by 1 + damping * p, the
             weighting of Arora et al. 2017 (SIF); 0 weights all types equally. Recurrent parts ignore it.
-        damp_vectors: Weight given word vectors by frequency as well. Those of `distill-words` have weights already.
         embedding_l2: λ_w of W17 §4.2: L2 penalty on the distance of vectors from their initial values.
         network_l2: λ_c of W17 §4.2: L2 penalty on the weights of recurrent networks.
 
@@ -55,7 +54,6 @@ class PartsConfig(Config):
     subword_init_std: float = 0.03
     recurrent_init_std: float = 0.1
     frequency_damping: float = 1000.0
-    damp_vectors: bool = False
     embedding_l2: float = 0.0
     network_l2: float = 0.0
 
@@ -111,9 +109,7 @@ class EncoderConfig(PartsConfig):
     The fields of `PartsConfig` come in addition.
 
     Args:
-        epochs: Passes over the pairs in which vectors and networks are trained.
-        weight_epochs: Passes before these, in which each word, trigram or subword only learns one weight, by which its
-            initial vector is multiplied.
+        epochs: Passes over the pairs.
         loss: `margin`, the loss of PNMT and W17 with hard negatives, or `softmax`: cross-entropy over all other pairs
             of the mini-batch, in both directions, which wants large batches.
         temperature: τ, by which `softmax` divides cosines.
@@ -121,10 +117,8 @@ class EncoderConfig(PartsConfig):
             others by that much (Yang et al. 2019).
         batch_size: Pairs in a mini-batch.
         megabatch_size: M, the number of mini-batches that are searched together for hard negatives (PNMT §4.1).
-        megabatch_warmup: Grow M from 1 in the first epoch to `megabatch_size` in the last, by equal factors.
         margin: δ of the margin loss.
         learning_rate: Learning rate of Adam.
-        weight_learning_rate: That of Adam in `weight_epochs`; weights start at 1.
         relative_learning_rate: Of Adam for the vectors of averages, relative to the root mean square of each one's
             initial values, so that frequent types, which damping makes short, stay short; 0 for `learning_rate`, the
             same for all, as in the papers.
@@ -141,16 +135,13 @@ class EncoderConfig(PartsConfig):
     """
 
     epochs: int = 5
-    weight_epochs: int = 0
     loss: Literal["margin", "softmax"] = "margin"
     temperature: float = 0.05
     softmax_margin: float = 0.0
     batch_size: int = 100
     megabatch_size: int = 20
-    megabatch_warmup: bool = False
     margin: float = 0.4
     learning_rate: float = 1e-3
-    weight_learning_rate: float = 0.01
     relative_learning_rate: float = 0.01
     two_sided: bool = False
     max_tokens: int = 30
@@ -160,33 +151,8 @@ class EncoderConfig(PartsConfig):
     def validate(self) -> None:
         """Check the architecture and the ranges of all values."""
         super().validate()
-        check_range(self, "batch_size", "megabatch_size", "max_tokens", low=1)
-        check_range(self, "margin", "temperature", "learning_rate", "weight_learning_rate", above=0)
+        check_range(self, "epochs", "batch_size", "megabatch_size", "max_tokens", low=1)
+        check_range(self, "margin", "temperature", "learning_rate", above=0)
         check_range(self, "relative_learning_rate", low=0)
-        if self.epochs < 0 or self.weight_epochs < 0 or self.epochs + self.weight_epochs == 0:
-            raise ConfigError(
-                f"'epochs' is {self.epochs} and 'weight_epochs' {self.weight_epochs}; expected 1 or more of either"
-            )
         check_range(self, "softmax_margin", low=0)
         check_range(self, "scramble", low=0, high=1)
-
-    def megabatch_size_in(self, epoch: int) -> int:
-        """Compute M in an epoch.
-
-        Args:
-            epoch: Number of the epoch, from 0; `weight_epochs` do not count.
-
-        Returns:
-            Number of mini-batches that are searched together.
-
-        Example:
-            >>> config = EncoderConfig(megabatch_size=40, epochs=3, megabatch_warmup=True)
-            >>> [config.megabatch_size_in(epoch) for epoch in range(3)]
-            [1, 6, 40]
-        """
-        if self.loss == "softmax":
-            return 1
-        if not self.megabatch_warmup or self.epochs <= 1:
-            return self.megabatch_size
-        size: float = self.megabatch_size ** (epoch / (self.epochs - 1))
-        return round(size)

@@ -75,8 +75,6 @@ def initial_parts(
             table *= (config.init_std(name) * weights).astype(np.float32)[:, None]
             if pretrained is not None and kind.unit == "word":
                 table[pretrained.rows] = pretrained.vectors
-                if config.damp_vectors:
-                    table[pretrained.rows] *= weights[pretrained.rows].astype(np.float32)[:, None]
         if kind.recurrent:
             parts[name] = network_parts(name).trainable(name, vocabulary, table, source, training)
         else:
@@ -127,16 +125,6 @@ class Learner:
             batch = BatchGradient(lists[name], loss.gradient, loss.active, column)
             self.parts[name].update(batch, learning_rate, step)
 
-    def update_weights(self, lists: Mapping[str, RowLists], loss: Loss, learning_rate: float, step: int) -> None:
-        """One optimizer step of the weights of every part; `step` counts from 1."""
-        for name, column in self.spec.columns(self.dimension).items():
-            batch = BatchGradient(lists[name], loss.gradient, loss.active, column)
-            self.parts[name].update_weights(batch, learning_rate, step)
-
-    def fold_weights(self) -> None:
-        for part in self.parts.values():
-            part.fold_weights()
-
 
 def train_encoder(
     pairs: Pairs,
@@ -164,10 +152,6 @@ def train_encoder(
     began = time.perf_counter()
     sizes = {unit: config.vocab_size(unit) for unit in spec.units}
     recurrent = {PARTS[name].recurrent for name in spec.parts}
-    if config.weight_epochs and recurrent == {True}:
-        raise ConfigError(
-            f"'weight_epochs' is {config.weight_epochs}, but '{spec}' has no part that averages", remedy="Set it to 0."
-        )
     numbered = folder / "checkpoint" / "pairs"
     data = stream_pairs(pairs, numbered, config.max_tokens, sizes, given, order_matters=True in recurrent)
     if len(data) < config.batch_size:
@@ -199,7 +183,7 @@ def train_encoder(
         "threads": team.threads,
         "numbering_seconds": streamed - began,
         "training_seconds": trained,
-        "pairs_per_second": done * len(data) * (config.weight_epochs + config.epochs) / trained,
+        "pairs_per_second": done * len(data) * config.epochs / trained,
     }
     write_records(folder, state.curve, timings)
     save_encoder(encoder, folder, {**(facts or {}), **settings, **data.counts})
@@ -246,20 +230,17 @@ class _Training:
     def __init__(self, config: EncoderConfig, seed: int, data: PairDataset, learner: Learner) -> None:
         self.config, self.seed, self.data, self.learner = config, seed, data, learner
         self._salt = len(learner.parts)
-        self._weight_steps = config.weight_epochs * -(-len(data) // config.batch_size)
+        self._pairs_per_megabatch = config.batch_size * (1 if config.loss == "softmax" else config.megabatch_size)
 
     def run(self, state: TrainingState, evaluator: Evaluator | None, best: Path | None = None) -> Iterator[None]:
         """Advance `state` to the end and yield wherever it is consistent; saves the best encoder into `best`."""
-        pairs, epochs = len(self.data), self.config.weight_epochs + self.config.epochs
+        pairs, epochs, size = len(self.data), self.config.epochs, self._pairs_per_megabatch
         if evaluator is not None and not state.step and not state.curve:
             self._evaluate(evaluator, state, best, epoch=0)
         train = self._train_contrastive if self.config.loss == "softmax" else self._train_margin
-        done = min(state.epoch * pairs + state.megabatch * self._pairs_per_megabatch(state.epoch), epochs * pairs)
+        done = min(state.epoch * pairs + state.megabatch * size, epochs * pairs)
         with progress("training", epochs * pairs, unit="pairs", done=done) as advance:
             while state.epoch < epochs:
-                size = self._pairs_per_megabatch(state.epoch)
-                if state.epoch >= self.config.weight_epochs:
-                    self.learner.fold_weights()
                 # The order depends on seed and epoch alone, so that checkpoints need no state of a generator.
                 order = generator(self.seed, self._salt, state.epoch).permutation(pairs)
                 while state.megabatch * size < pairs:
@@ -275,9 +256,6 @@ class _Training:
                     self._evaluate(evaluator, state, best, epoch=state.epoch + 1)
                 state.epoch, state.megabatch = state.epoch + 1, 0
                 yield
-
-    def _pairs_per_megabatch(self, epoch: int) -> int:
-        return self.config.batch_size * self.config.megabatch_size_in(max(0, epoch - self.config.weight_epochs))
 
     def _evaluate(self, evaluator: Evaluator, state: TrainingState, best: Path | None, epoch: int) -> None:
         encoder = self.learner.encoder()
@@ -314,13 +292,10 @@ class _Training:
             self._update(lists, loss, state, len(triples.anchors))
 
     def _update(self, lists: dict[str, RowLists], loss: Loss, state: TrainingState, triples: int) -> None:
-        """A step of the optimizer, on weights or on vectors, and its statistics."""
+        """A step of the optimizer, and its statistics."""
         state.step += 1
         state.add_loss(loss.value)
-        if state.epoch < self.config.weight_epochs:
-            self.learner.update_weights(lists, loss, self.config.weight_learning_rate, state.step)
-        else:
-            self.learner.update(lists, loss, self.config.learning_rate, state.step - self._weight_steps)
+        self.learner.update(lists, loss, self.config.learning_rate, state.step)
         state.violations += loss.violations
         state.triples += triples
 

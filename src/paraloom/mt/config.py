@@ -9,7 +9,6 @@ from typing import Any
 from paraloom.core.config import Config, check_range
 from paraloom.core.devices import parse_device
 from paraloom.core.errors import ConfigError, nearest
-from paraloom.mt.noise import parse_noise
 
 ACTIVATIONS = ("relu", "swish")
 TRAINING_PRECISIONS = ("auto", "float32", "bfloat16")
@@ -62,9 +61,6 @@ class TranslatorConfig(Config):
         precision: Number format of the converted weights; see `paraloom.mt.checkpoint.PRECISIONS`.
         keep_last: Keep the averaged weights of the last evaluation instead of those with the lowest development loss.
         special_tokens: Tokens that are never split, such as the <BT> of tagged back-translation.
-        noise: Shares of the training pairs with noise, drawn again in each epoch: 'uppercase:0.05' and 'titlecase:0.05'
-            change the case of both sides, 'unpunctuated:0.1' leaves out their final punctuation, 'typos:0.1' puts a
-            typing error for every ten words into the source.
 
     Raises:
         ConfigError: A value is out of range.
@@ -104,7 +100,6 @@ class TranslatorConfig(Config):
     precision: str = "int8"
     keep_last: bool = False
     special_tokens: tuple[str, ...] = ()
-    noise: tuple[str, ...] = ()
 
     def validate(self) -> None:
         """Check ranges; raises ConfigError."""
@@ -118,7 +113,6 @@ class TranslatorConfig(Config):
                 f"{nearest(self.training_precision, TRAINING_PRECISIONS)}",
                 remedy=f"Choose one of {', '.join(TRAINING_PRECISIONS)}.",
             )
-        parse_noise(self.noise)
         parse_device(self.device, gpus=1 << 10)  # which of them this machine has is checked where it runs
         check_range(self, "steps", "threads", "evaluate_every", "accumulate", low=1)
         if any(not token or token.split() != [token] for token in self.special_tokens):

@@ -70,11 +70,9 @@ class TrainerLike(Counters, Protocol):
 
 
 class BatchSchedule:
-    """Batches from the trainer's position on; order, segmentation and noise follow from the seed and the epoch."""
+    """Batches from the trainer's position on; order and segmentation follow from the seed and the epoch."""
 
-    def __init__(
-        self, examples: Examples, resample: Callable[[int, int, bool], Examples], trainer: TrainerLike
-    ) -> None:
+    def __init__(self, examples: Examples, resample: Callable[[int, int], Examples], trainer: TrainerLike) -> None:
         self.examples = self.plain = examples
         self.resample, self.trainer = resample, trainer
 
@@ -89,8 +87,8 @@ class BatchSchedule:
             # The first step of the epoch, also when a training is resumed in the middle of it.
             first_step = trainer.step - -(-trainer.position // config.accumulate)
             sampled = config.subword_sampling > 0 and first_step < config.steps * (1 - config.plain_subword_share)
-            if sampled or config.noise:
-                self.examples = self.resample(trainer.epoch, spawn_seed(trainer.seed, trainer.epoch), sampled)
+            if sampled:
+                self.examples = self.resample(trainer.epoch, spawn_seed(trainer.seed, trainer.epoch))
             else:
                 self.examples = self.plain
             trainer.plan = batches(self.examples, config.batch_tokens, generator(trainer.seed, trainer.epoch))

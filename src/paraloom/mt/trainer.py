@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import replace
@@ -67,18 +67,12 @@ class Trainer:
         }
         self.averaged = {name: value.clone() for name, value in self.parameters.items()}
         self.best = {name: value.clone() for name, value in self.parameters.items()}
-        matrices = [name for name, value in self.parameters.items() if value.dim() == 2 and name != EMBEDDING]
-        self._vectors = [value for name, value in self.parameters.items() if name not in set(matrices)]
+        matrices, self._vectors = _by_optimizer(self.parameters)
         self._bfloat16 = _computes_in_bfloat16(config.training_precision, self.device)
-        self._muon = Muon(
-            [self.parameters[name] for name in matrices], precision=torch.bfloat16 if self._bfloat16 else torch.float32
-        )
+        self._muon = Muon(matrices, precision=torch.bfloat16 if self._bfloat16 else torch.float32)
         self._adam = torch.optim.Adam(self._vectors, lr=config.adam_learning_rate, betas=ADAM_BETAS, eps=1e-9)
         # Of slices on the first device, the weights are those of the trainer; the others have copies.
-        self._slices = [
-            {name: value.to(device).detach().requires_grad_() for name, value in self.parameters.items()}
-            for device in self._devices
-        ]
+        self._slices = [_copied(self.parameters, device) for device in self._devices]
         self._parts = 1
         """Parts that a batch is computed in, one after the other; more after memory ran out."""
         # One for the dropout of each slice; the last one, for the sampled softmax, stays on the processor.
@@ -341,6 +335,17 @@ def find_devices(config: TranslatorConfig) -> list[torch.device]:
     if device.kind == "cpu":
         return [torch.device("cpu")] * config.threads
     return [torch.device("cuda", index) for index in device.indices]
+
+
+def _copied(parameters: Mapping[str, Tensor], device: torch.device) -> dict[str, Tensor]:
+    return {name: value.to(device).detach().requires_grad_() for name, value in parameters.items()}
+
+
+def _by_optimizer(parameters: Mapping[str, Tensor]) -> tuple[list[Tensor], list[Tensor]]:
+    """The matrices, which Muon updates, and what Adam does."""
+    matrices = {name for name, value in parameters.items() if value.dim() == 2 and name != EMBEDDING}
+    chosen = [value for name, value in parameters.items() if name in matrices]
+    return chosen, [value for name, value in parameters.items() if name not in matrices]
 
 
 def _computes_in_bfloat16(precision: str, device: torch.device) -> bool:

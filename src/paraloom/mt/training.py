@@ -21,7 +21,6 @@ from paraloom.io.atomic import atomic_write
 from paraloom.mt.checkpoint import CHECKPOINT, convert, save_checkpoint
 from paraloom.mt.config import TranslatorConfig
 from paraloom.mt.data import Examples, SentencePairs, encode_examples
-from paraloom.mt.noise import add_noise
 from paraloom.mt.schedule import BatchSchedule, TrainerLike
 from paraloom.mt.shortlist import write_shortlist
 from paraloom.mt.subwords import SUBWORD_FILES, read_vocabulary, train_subwords
@@ -85,17 +84,17 @@ def run_training(
     """Encode the pairs, and take the steps of a trainer, from where an interrupted training stopped."""
     config, seed = trainer.config, trainer.seed
     limit = max_length or config.max_length
-    training = encode_examples(_epoch(0, bitext, config, seed), subwords, scratch / "training.ids", max_length=limit)
+    training = encode_examples(bitext(), subwords, scratch / "training.ids", max_length=limit)
     held_out = encode_examples(development, subwords, scratch / "development.ids", max_length=limit)
 
-    def resample(epoch: int, epoch_seed: int, sampled: bool) -> Examples:
+    def resample(epoch: int, epoch_seed: int) -> Examples:
         # The file of the previous epoch may still be mapped: two files take turns.
         return encode_examples(
-            _epoch(epoch, bitext, config, seed),
+            bitext(),
             subwords,
             scratch / f"pass-{epoch % 2}.ids",
             max_length=limit,
-            subword_sampling=config.subword_sampling if sampled else 0.0,
+            subword_sampling=config.subword_sampling,
             seed=epoch_seed,
         )
 
@@ -103,13 +102,6 @@ def run_training(
     identity = digest([settings, seed, initial, len(training), int(training.ids.sum(dtype="int64"))])
     _run_steps(trainer, BatchSchedule(training, resample, trainer), held_out, scratch, identity)
     return training
-
-
-def _epoch(
-    epoch: int, bitext: Callable[[], Iterable[SentencePairs]], config: TranslatorConfig, seed: int
-) -> Iterable[SentencePairs]:
-    """The pairs of an epoch, with the noise that is drawn for it."""
-    return add_noise(bitext(), config.noise, seed, epoch, config.special_tokens) if config.noise else bitext()
 
 
 def training_speed(config: TranslatorConfig, length: int = 20, steps: int = 5) -> float:
@@ -141,7 +133,7 @@ def prepare_subwords(
         else:
             with progress("learning subwords"):
                 train_subwords(
-                    (text for sides in _epoch(0, bitext, config, seed) for side in sides for text in side),
+                    (text for sides in bitext() for side in sides for text in side),
                     subwords,
                     vocab_size=config.vocab_size,
                     seed=seed,

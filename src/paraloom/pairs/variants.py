@@ -33,8 +33,8 @@ ORIGINALS = pa.schema(
 CUT = "cut"
 """Further column of `variant_rows`: whether the decoder stopped a variant before its end."""
 
-MIN_RATIO_CHARACTERS = 40
-"""Pairs without a longer side are exempt from the bound on the ratio of lengths."""
+MIN_RATIO_CHARACTERS, MAX_RATIO, MAX_REPEATS = 40, 5, 5
+"""The ratio of lengths is bounded where a side has more characters; a stretch may be repeated less often."""
 
 _SOURCE = "_source"
 
@@ -68,38 +68,24 @@ def variant_rows(
 class TrainingPairs(Config):
     """Rules by which VARIANTS become pairs to train on. A bound of 0 switches its rule off.
 
-    Variants that the decoder stopped before their end (column `cut`) are rejected in any case.
+    Variants that the decoder stopped before their end (column `cut`) are rejected in any case; so are copies of their
+    originals, those that repeat a stretch of 3 to 100 characters five times, the mark of a decoder in a loop, and, of
+    more than 40 characters, those that are five times as long as their original, or a fifth.
 
     Args:
         src_lang: Language of the variants.
         tag: Token that is put before each variant, such as <BT>, so that a translator can tell synthetic from real
             text (Caswell, Chelba, Grangier 2019). Name it in the `special_tokens` of `train-translator`, too.
-        max_character_ratio: Maximum ratio of characters of the longer side to those of the shorter, 1 or more; pairs
-            whose sides have at most 40 characters are exempt.
-        repeat_limit: A variant in which a stretch of 3 to 100 characters is immediately repeated this many times or
-            more, the mark of a decoder in a loop, is rejected; 2 or more.
         max_length: Subwords at which the decoder stops; a variant that has this many or more is rejected.
-        keep_copies: Keep variants that are equal to their original.
-        keep_repeated: Keep variants that are equal to an earlier one of the same original.
     """
 
     src_lang: str = "und"
     tag: str = ""
-    max_character_ratio: float = 5.0
-    repeat_limit: int = 5
     max_length: int = 256
-    keep_copies: bool = False
-    keep_repeated: bool = True
 
     def validate(self) -> None:
         if self.tag != self.tag.strip() or len(self.tag.split()) > 1:
             raise ConfigError(f"'tag' must be one token without white space, such as <BT>, not '{self.tag}'")
-        if self.max_character_ratio and self.max_character_ratio < 1:
-            raise ConfigError(
-                f"'max_character_ratio' must be 1 or more, or 0 for no limit, not {self.max_character_ratio}"
-            )
-        if self.repeat_limit < 0 or self.repeat_limit == 1:
-            raise ConfigError(f"'repeat_limit' must be 2 or more, or 0 for no limit, not {self.repeat_limit}")
         if self.max_length < 0:
             raise ConfigError(f"'max_length' must be 1 or more, or 0 for no limit, not {self.max_length}")
 
@@ -140,16 +126,10 @@ def _faults(
     if config.max_length:
         subwords = pc.fill_null(batch.column("tokens"), 0).to_numpy(zero_copy_only=False)
         tests.append((subwords >= config.max_length, f"cut off at {config.max_length} sub-words"))
-    if not config.keep_copies:
-        tests.append((pc.equal(variants, originals).to_numpy(zero_copy_only=False), "a copy of the original"))
-    if config.max_character_ratio:
-        uneven = (longer > MIN_RATIO_CHARACTERS) & (longer > config.max_character_ratio * shorter)
-        tests.append((uneven, f"a side more than {config.max_character_ratio:g} times as long as the other"))
-    if config.repeat_limit:
-        tests.append((repeats(points) >= config.repeat_limit, f"repeats itself {config.repeat_limit} times or more"))
-    if not config.keep_repeated:
-        repeated = pc.fill_null(batch.column("repeated"), False).to_numpy(zero_copy_only=False)
-        tests.append((repeated, "an earlier variant says the same"))
+    tests.append((pc.equal(variants, originals).to_numpy(zero_copy_only=False), "a copy of the original"))
+    uneven = (longer > MIN_RATIO_CHARACTERS) & (longer > MAX_RATIO * shorter)
+    tests.append((uneven, f"a side more than {MAX_RATIO} times as long as the other"))
+    tests.append((repeats(points) >= MAX_REPEATS, f"repeats itself {MAX_REPEATS} times or more"))
     if held_out is not None:
         levels = held_out.find(texts)
         tests += [(levels == level, f"src: {reason}") for level, reason in enumerate(HELD_OUT) if level]

@@ -213,7 +213,11 @@ def _of_parts(
         name: min(getattr(one, name) for one in chosen)
         for name in ("score", "meaning", "fluency", "judge", "template", "probability")
     }
-    of_parts = {kind for one in chosen for kind in one.changes.split(", ")}
-    changes = ", ".join(kind for kind in CHANGES if kind in of_parts)
     difference /= sum(map(len, parts))
-    return SelectedParaphrase(text, difference=difference, candidate=candidate, changes=changes, **lowest)
+    return SelectedParaphrase(text, difference=difference, candidate=candidate, changes=_changes(chosen), **lowest)
+
+
+def _changes(parts: Sequence[SelectedParaphrase]) -> str:
+    """The kinds of change of all parts."""
+    of_parts = {kind for one in parts for kind in one.changes.split(", ")}
+    return ", ".join(kind for kind in CHANGES if kind in of_parts)

@@ -72,13 +72,12 @@ def read_template(text: str, known: Collection[str] = ()) -> str:
             stack.pop()
             pieces.append(")")
         elif after_open:
-            if known and piece not in known and piece not in _ROOTS:
-                raise _unknown(text, piece, start, known)
+            _check_label(text, piece, start, known)
             pieces.append(f"{' ' if pieces else ''}({piece}")
             after_open = False
         else:
-            where = f"'{piece}' at character {start + 1}"
-            raise _invalid(text, f"{where} is not in a bracket" if not stack else f"{where} is a word, not a label")
+            fault = "is a word, not a label" if stack else "is not in a bracket"
+            raise _invalid(text, f"'{piece}' at character {start + 1} {fault}")
     if stack:
         raise _invalid(text, f"the bracket at character {stack[-1] + 1} is not closed")
     if not pieces:
@@ -152,10 +151,12 @@ def _invalid(template: str, why: str) -> ConfigError:
     )
 
 
-def _unknown(template: str, label: str, start: int, known: Collection[str]) -> ConfigError:
+def _check_label(template: str, label: str, start: int, known: Collection[str]) -> None:
+    if not known or label in known or label in _ROOTS:
+        return
     # Labels have few letters: one in common is near.
     close = get_close_matches(label.upper(), sorted(known), n=1, cutoff=0.3)
-    return ConfigError(
+    raise ConfigError(
         f"template '{template.strip()}': unknown label '{label}' at character {start + 1}"
         + (f"; did you mean '{close[0]}'?" if close else ""),
         remedy=f"Known labels: {' '.join(sorted(known))}.",

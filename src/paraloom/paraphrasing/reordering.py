@@ -119,6 +119,18 @@ class _Clauses:
 
     def _moved(self, parts: list[int], orders: Sequence[Order]) -> Order:
         """The words of a clause, some of whose parts have other places."""
+        front, staying, end = self._drawn(parts)
+        stop = len(staying)
+        while stop and self._is_punctuation(staying[stop - 1]):
+            stop -= 1
+        written, before = (
+            [part for part in some if self.children[part] or self.nodes[part].label != ","]
+            for some in ([*front, *staying[:stop], *end, *staying[stop:]], parts)
+        )
+        return [number for part in (parts if written == before else written) for number in orders[part]]
+
+    def _drawn(self, parts: list[int]) -> tuple[list[int], list[int], list[int]]:
+        """The parts that go to the front, those between, and those that go to the end."""
         staying, front, end, anywhere = list[int](), list[int](), list[int](), list[int]()
         for part in parts:
             draw = self.random.random(2)
@@ -132,14 +144,7 @@ class _Clauses:
                 anywhere.append(part)
         for part in anywhere:
             staying.insert(int(self.random.integers(len(staying) + 1)), part)
-        stop = len(staying)
-        while stop and self._is_punctuation(staying[stop - 1]):
-            stop -= 1
-        written, before = (
-            [part for part in some if self.children[part] or self.nodes[part].label != ","]
-            for some in ([*front, *staying[:stop], *end, *staying[stop:]], parts)
-        )
-        return [number for part in (parts if written == before else written) for number in orders[part]]
+        return front, staying, end
 
     def _is_punctuation(self, part: int) -> bool:
         return not self.children[part] and self.nodes[part].label in _PUNCTUATION

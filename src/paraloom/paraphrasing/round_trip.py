@@ -132,23 +132,7 @@ class PivotParaphraser:
 
 
 class MonolingualParaphraser:
-    """Paraphrases with a translator from a language into itself, such as a language model with a prompt for that.
-
-    Args:
-        translator: Gives variants in the language of the texts.
-        decode: How to decode, such as 'nucleus:0.95'; default: nucleus sampling, where the decoding can be chosen.
-
-    Raises:
-        ConfigError: It translates into another language.
-
-    Example:
-        >>> class Model:
-        ...     signature = "model"
-        ...     def translate(self, sentences, *, seed=0):
-        ...         return [[Variant(f"{text} indeed", -1.0, 2)] for text in sentences]
-        >>> MonolingualParaphraser(Model()).paraphrase("good")[0].text
-        'good indeed'
-    """
+    """Paraphrases with a translator from a language into itself, such as a language model with a prompt for that."""
 
     def __init__(self, translator: TranslatorLike, *, decode: str | None = None) -> None:
         source, target = _language(translator, "source"), _language(translator, "target")
@@ -186,20 +170,7 @@ class MonolingualParaphraser:
     def paraphrase(
         self, texts: str | Sequence[str], *, n: int = 5, seed: int = 0
     ) -> list[Variant] | list[list[Variant]]:
-        """Paraphrase texts.
-
-        Args:
-            texts: m texts, or one text.
-            n: Variants of each text at most, 1 or more; equal ones count once.
-            seed: Seed for sampling.
-
-        Returns:
-            For each text its variants; for one text, its list alone. One that the model refused, or that did not pass
-            its checks, has a `reason`.
-
-        Raises:
-            ConfigError: `n` is below 1, or the translator does not know the decoding.
-        """
+        """As `PivotParaphraser.paraphrase`; a variant that the model refused or that failed a check has a `reason`."""
         check_number(n)
         given = [texts] if isinstance(texts, str) else list(texts)
         groups = _translate(self.translator, given, n, self.decode or "nucleus:0.95", seed)

@@ -150,11 +150,30 @@ class ParaphraseSelector:
         n: int = 1,
     ) -> Selection:
         """Choose paraphrases."""
+        reasons, figures, differences = self._screened(texts, groups)
+        measured = self._measure(
+            [texts[row] for row, _ in differences],
+            [groups[row][index] for row, index in differences],
+            list(differences.values()),
+        )
+        by_row: list[dict[int, SelectedParaphrase]] = [{} for _ in texts]
+        for (row, index), one in zip(differences, measured, strict=True):
+            figures[row][index] = Measured(one.meaning, one.difference, one.judge)
+            reasons[row][index] = self._measured_fault(one)
+            if not reasons[row][index]:
+                by_row[row][index] = one
+        positions = [self._apart(ones, n, of_row) for ones, of_row in zip(by_row, reasons, strict=True)]
+        kept = [[ones[index] for index in order] for ones, order in zip(by_row, positions, strict=True)]
+        dropped = Counter(reason for of_text in reasons for reason in of_text if reason)
+        return Selection(kept, dropped, reasons, positions, figures)
+
+    def _screened(
+        self, texts: Sequence[str], groups: Sequence[Sequence[ParaphraseLike]]
+    ) -> tuple[list[list[str]], list[list[Measured]], dict[tuple[int, int], float]]:
+        """Reasons and figures before any model is asked, and the differences of what is left, by text and number."""
         reasons = [[""] * len(group) for group in groups]
         figures = [[Measured()] * len(group) for group in groups]
-        places: list[tuple[int, int]] = []
-        candidates: list[ParaphraseLike] = []
-        differences: list[float] = []
+        differences: dict[tuple[int, int], float] = {}
         for row, (text, group) in enumerate(zip(texts, groups, strict=True)):
             source, foreign = text_units(text), self.judge is not None and is_foreign(text)
             for index, candidate in enumerate(group):
@@ -164,20 +183,8 @@ class ParaphraseSelector:
                 if reasons[row][index] not in (REFUSED, EMPTY):
                     figures[row][index] = Measured(difference=difference)
                 if not reasons[row][index]:
-                    places.append((row, index))
-                    candidates.append(candidate)
-                    differences.append(difference)
-        measured = self._measure([texts[row] for row, _ in places], candidates, differences)
-        by_row: list[dict[int, SelectedParaphrase]] = [{} for _ in texts]
-        for (row, index), one in zip(places, measured, strict=True):
-            figures[row][index] = Measured(one.meaning, one.difference, one.judge)
-            reasons[row][index] = self._measured_fault(one)
-            if not reasons[row][index]:
-                by_row[row][index] = one
-        positions = [self._apart(ones, n, of_row) for ones, of_row in zip(by_row, reasons, strict=True)]
-        kept = [[ones[index] for index in order] for ones, order in zip(by_row, positions, strict=True)]
-        dropped = Counter(reason for of_text in reasons for reason in of_text if reason)
-        return Selection(kept, dropped, reasons, positions, figures)
+                    differences[row, index] = difference
+        return reasons, figures, differences
 
     def _measured_fault(self, measured: SelectedParaphrase) -> str:
         """Why a candidate is dropped by what models measured, '' if it is not."""
@@ -229,16 +236,10 @@ class ParaphraseSelector:
         known = meaning if self.judge is None else probability
         results = []
         for row, candidate in enumerate(candidates):
-            template, fluent = _template_match(candidate), 0.0 if math.isnan(fluency[row]) else float(fluency[row])
-            different = differences[row]
+            template, different = _template_match(candidate), differences[row]
             if self.judge is not None:  # a contraction written in full is not much of a difference
                 different = unit_difference(english_words(texts[row]), english_words(outputs[row]))
-            score = (
-                (0.0 if math.isnan(known[row]) else float(known[row]))
-                + self.config.difference_weight * different
-                + (self.config.fluency_weight * fluent if self.judge is None else 0.0)
-                + self.config.template_weight * template
-            )
+            score = self._score(float(known[row]), different, float(fluency[row]), template)
             results.append(
                 SelectedParaphrase(
                     *(candidate.text, score, float(meaning[row]), differences[row], float(fluency[row])),
@@ -247,6 +248,12 @@ class ParaphraseSelector:
                 )
             )
         return results
+
+    def _score(self, right: float, different: float, fluency: float, template: float) -> float:
+        """What candidates are ranked by; a figure that is not known counts as 0."""
+        fluent = 0.0 if self.judge is not None or math.isnan(fluency) else self.config.fluency_weight * fluency
+        known = 0.0 if math.isnan(right) else right
+        return known + self.config.difference_weight * different + fluent + self.config.template_weight * template
 
     def _judged(
         self,

@@ -32,14 +32,12 @@ if TYPE_CHECKING:
     from paraloom.stages.documents import AlignDocumentSentences as AlignDocumentSentences
     from paraloom.stages.documents import PivotDocuments as PivotDocuments
     from paraloom.stages.documents import TranslateDocuments as TranslateDocuments
-    from paraloom.stages.encoders import EvaluateClassification as EvaluateClassification
     from paraloom.stages.encoders import EvaluateSts as EvaluateSts
     from paraloom.stages.encoders import QuantizeEncoder as QuantizeEncoder
     from paraloom.stages.encoders import TrainBilingualEncoder as TrainBilingualEncoder
     from paraloom.stages.encoders import TrainEncoder as TrainEncoder
     from paraloom.stages.endpoints import LoadEndpoint as LoadEndpoint
     from paraloom.stages.judging import TrainJudge as TrainJudge
-    from paraloom.stages.labels import EvaluateScores as EvaluateScores
     from paraloom.stages.labels import LabelPairs as LabelPairs
     from paraloom.stages.labels import MakeLookalikes as MakeLookalikes
     from paraloom.stages.labels import ReadLabeledPairs as ReadLabeledPairs

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
@@ -17,7 +17,7 @@ from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.lazy import late
 from paraloom.core.reasons import HELD_OUT
 from paraloom.core.schema import LANGUAGE_OF, PAIRS, require, with_reasons
-from paraloom.core.stage import Map, Ref, Source, StageContext
+from paraloom.core.stage import Json, Map, Ref, Source, StageContext
 from paraloom.core.stage_cache import cached_per_stage
 from paraloom.io import Corpus, read_pairs
 from paraloom.io.bitext import UNKNOWN
@@ -391,6 +391,7 @@ class Clean(CleaningRules, Map):
     """
 
     version: ClassVar[str] = "3"
+    removed_fields: ClassVar[Mapping[str, Json]] = {"allow_identical": False, "allow_damaged": False}
 
     held_out: tuple[Ref, ...] = ()
     languages: tuple[str, ...] = ()

@@ -22,7 +22,6 @@ from paraloom.embed.threads import available_threads
 from paraloom.embed.training import train_encoder
 from paraloom.embed.transformer import convert_transformer, is_trained_transformer
 from paraloom.embed.word_vectors import average_vectors
-from paraloom.evaluate.classification import evaluate_classification
 from paraloom.evaluate.development import DEVELOPMENT, read_development
 from paraloom.evaluate.published import PUBLISHED, PUBLISHED_MTEB
 from paraloom.evaluate.sts import evaluate_sts, summary_rows
@@ -65,6 +64,10 @@ class TrainEncoder(EncoderConfig, Fit):
 
     sentinel: ClassVar[str] = "*.vocabulary.txt"
     optional_fields: ClassVar[tuple[str, ...]] = ("vector_words",)
+    removed_fields: ClassVar[Mapping[str, Json]] = {
+        **{"weight_epochs": 0, "weight_learning_rate": 0.01},
+        **{"megabatch_warmup": False, "damp_vectors": False},
+    }
 
     pairs: tuple[Ref, ...]
     init_from: Ref | None = None
@@ -169,51 +172,6 @@ class EvaluateSts(Fit):
         }
         means = {row.group: round(row.pearson, 2) for row in table.rows if row.subset == "mean"}
         return {"pearson_mean": means, "compared": baselines, "signature": table.signature}
-
-
-@dataclass(frozen=True, kw_only=True)
-class EvaluateClassification(Fit):
-    """Evaluates encoders on classification: accuracy of logistic regression on their frozen vectors.
-
-    Rows beside the encoders are the majority class, TF-IDF of the words, and what the trainings of the encoders started
-    from, if their folders have it.
-
-    Args:
-        encoders: The encoders.
-        data: Folder with train.tsv and test.tsv of lines `label<TAB>text`, or a folder of such folders.
-        tasks: Names of subfolders; all by default.
-
-    Raises:
-        DataError: When it runs: a task lacks a test file, has one class only, or a malformed row.
-
-    Reference:
-        Conneau and Kiela 2018, "SentEval: An Evaluation Toolkit for Universal Sentence Representations".
-
-    Example:
-        >>> EvaluateClassification(encoders=["train-encoder"], data="classification", tasks=["trec"]).tasks
-        ('trec',)
-    """
-
-    encoders: tuple[Ref, ...]
-    data: Ref
-    tasks: tuple[str, ...] = ()
-
-    def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
-        """Write result.json; return the accuracy of each system by task."""
-        paths = named_paths(self.encoders, context.paths("encoders"))
-        result = evaluate_classification(
-            {name: open_encoder(path) for name, path in paths.items()},
-            context.inputs["data"],
-            self.tasks or None,
-            untrained=open_starts(paths),
-            seed=context.seed,
-        )
-        text = json.dumps(result.to_dict(), indent=1, ensure_ascii=False) + "\n"
-        (folder / "result.json").write_text(text, encoding="utf-8")
-        accuracy: dict[str, dict[str, float]] = {}
-        for row in result.rows:
-            accuracy.setdefault(row.system, {})[row.task] = round(row.accuracy, 2)
-        return {"accuracy_percent": accuracy, "signature": result.signature}
 
 
 def named_paths(refs: Sequence[Ref], paths: Sequence[Path]) -> dict[str, str | Path]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -267,35 +266,6 @@ class TrainParaphraseModel(ParaphraseModelConfig, Fit):
         }
         result = evaluate_discrimination(probabilities, pairs.labels, ["training pairs"] * len(pairs.labels))
         return {row.score: round(row.auc.value, 4) for row in result.rows}
-
-
-@dataclass(frozen=True, kw_only=True)
-class EvaluateScores(Fit):
-    """Measures how well scores tell right pairs from wrong ones: the area under the ROC curve, by set.
-
-    Args:
-        pairs: Corpora of labeled pairs, scored.
-        scores: Scores to test. Default: all columns that are scores.
-
-    Raises:
-        ConfigError: When it runs: a column is missing.
-        DataError: When it runs: a set has pairs of one class only.
-
-    Example:
-        >>> EvaluateScores(pairs=["scored"], scores=["bleu1"]).scores
-        ('bleu1',)
-    """
-
-    pairs: tuple[Ref, ...]
-    scores: tuple[str, ...] = ()
-
-    def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
-        """Write result.json and table.txt."""
-        result = evaluate_labeled([Corpus.open(path) for path in context.paths("pairs")], self.scores)
-        (folder / "result.json").write_text(json.dumps(result.to_dict(), indent=1) + "\n", encoding="utf-8")
-        (folder / "table.txt").write_text(result.format() + "\n", encoding="utf-8")
-        figures = {f"{row.set}: {row.score}": row.auc.value for row in result.rows}
-        return {name: None if np.isnan(value) else round(value, 4) for name, value in figures.items()}
 
 
 def evaluate_labeled(corpora: Sequence[Corpus], scores: Sequence[str] = ()) -> DiscriminationResult:

@@ -79,7 +79,7 @@ class TrainParaphraser(TranslatorConfig, ControlConfig, RecurrentConfig, ScpnCon
     :class:`~paraloom.paraphrasing.config.ScpnConfig`.
 
     Raises:
-        ConfigError: A setting is out of range, `special_tokens` or `noise` is set, both `parser` and `parser_name`
+        ConfigError: A setting is out of range, `special_tokens` is set, both `parser` and `parser_name`
             are, or `unmoved_share` is without `sentences`.
         DataError: When it runs: there are too few pairs, or no pair has a tree.
 
@@ -96,7 +96,7 @@ class TrainParaphraser(TranslatorConfig, ControlConfig, RecurrentConfig, ScpnCon
     sentinel: ClassVar[str] = "paraphraser.json"
     version: ClassVar[str] = "2"  # Examples with nothing to move are other draws than before.
     optional_fields: ClassVar[tuple[str, ...]] = (
-        *("sentences", "unmoved_share", "network", "init_from", "noise"),
+        *("sentences", "unmoved_share", "network", "init_from"),
         *(one.name for kind in (RecurrentConfig, ScpnConfig) for one in fields(kind)),
     )
 
@@ -123,8 +123,6 @@ class TrainParaphraser(TranslatorConfig, ControlConfig, RecurrentConfig, ScpnCon
         ScpnConfig.validate(self)
         if self.special_tokens:
             raise ConfigError("'special_tokens' follow from the trees", remedy="Leave it out.")
-        if self.noise:
-            raise ConfigError("'noise' would not fit the trees", remedy="Leave it out: it is for translators.")
         check_range(self, "unmoved_share", low=0, high=1)
         if self.unmoved_share and not self.sentences:
             raise ConfigError(

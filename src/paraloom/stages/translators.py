@@ -13,7 +13,7 @@ from typing import ClassVar, NamedTuple
 from paraloom.core.config import base_config
 from paraloom.core.devices import default_device, parse_device
 from paraloom.core.digests import file_digest
-from paraloom.core.errors import ConfigError, DataError, nearest
+from paraloom.core.errors import DataError
 from paraloom.core.protocols import Variant
 from paraloom.core.seeds import spawn_seeds
 from paraloom.core.stage import Fit, Json, Ref, Stage, StageContext
@@ -59,7 +59,7 @@ class TrainTranslator(TranslatorConfig, Fit):
     sentinel: ClassVar[str] = "shared_vocabulary.json"
     optional_fields: ClassVar[tuple[str, ...]] = (
         *("weights", "special_tokens", "keep_last", "device"),
-        *("training_precision", "accumulate", "noise"),
+        *("training_precision", "accumulate"),
     )
 
     bitext: tuple[Ref, ...]
@@ -320,11 +320,9 @@ class EvaluateTranslator(Fit):
             the names of sets: with WMT's, `eng-isl` are the sentences that were English originally (to measure the
             effect of translationese). Rows are the numbers at the ends of `pair_id`, so that the corpus may be a part
             of the file.
-        group_by: Column of the corpus, each value of which is a group; not together with `sets`.
         comet: Folder of a COMET model, for its scores, too.
 
     Raises:
-        ConfigError: Both `sets` and `group_by` are given, or, when it runs, the column does not exist.
         DataError: When it runs: a `pair_id` does not end with a number, which `sets` need.
 
     Reference:
@@ -336,20 +334,18 @@ class EvaluateTranslator(Fit):
     """
 
     version: ClassVar[str] = "2"
+    removed_fields: ClassVar[Mapping[str, Json]] = {"group_by": ""}
 
     translator: Ref
     pairs: Ref
     comet: Ref | None = None
     decode: str = "beam:5"
     sets: Path | None = None
-    group_by: str = ""
 
     def validate(self) -> None:
         from paraloom.mt.decoding import parse_decoding
 
         parse_decoding(self.decode)
-        if self.sets is not None and self.group_by:
-            raise ConfigError("keys 'sets' and 'group_by' cannot be combined", remedy="Give one of them.")
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Write result.json and hypotheses.txt; return bleu and chrf with intervals and signatures, comet, groups."""
@@ -372,7 +368,7 @@ class EvaluateTranslator(Fit):
             return result.to_dict() | (comet.select(rows).to_dict() if comet else {})
 
         figures = measure(range(len(hypotheses)))
-        if self.sets is not None or self.group_by:
+        if self.sets is not None:
             figures["groups"] = evaluate_groups(test.groups, measure)
         (folder / "result.json").write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
         if "groups" in figures:
@@ -380,21 +376,13 @@ class EvaluateTranslator(Fit):
         return _rounded(figures)
 
     def _test(self, corpus: Corpus) -> _Test:
-        if self.group_by and self.group_by not in corpus.schema.names:
-            raise ConfigError(
-                f"key 'group_by': column '{self.group_by}' not found{nearest(self.group_by, corpus.schema.names)}"
-            )
         sources: list[str] = []
         references: list[str] = []
         groups: list[tuple[str, ...]] = []
-        for batch in corpus.batches(["pair_id", "src", "tgt", *([self.group_by] if self.group_by else [])]):
+        for batch in corpus.batches(["pair_id", "src", "tgt"]):
             sources += normalize(batch.column("src")).to_pylist()
             references += normalize(batch.column("tgt")).to_pylist()
-            if self.group_by:
-                values = batch.column(self.group_by).to_pylist()
-                groups += [() if value is None else (str(value),) for value in values]
-            else:
-                groups += self._groups_of(batch.column("pair_id").to_pylist())
+            groups += self._groups_of(batch.column("pair_id").to_pylist())
         return _Test(sources, references, groups)
 
     def _groups_of(self, pair_ids: list[str]) -> list[tuple[str, ...]]:

@@ -163,14 +163,17 @@ class VariantsToBitext(TrainingPairs, Map):
         Burchell, Birch and Heafield 2022, §2.1 and §3.
 
     Example:
-        >>> VariantsToBitext(src_lang="tr", tag="<BT>").keep_copies
-        False
+        >>> VariantsToBitext(src_lang="tr", tag="<BT>").max_length
+        256
     """
 
     # 2: variants that are near to a held-out text are rejected, too.
     version: ClassVar[str] = "2"
     output_schema: ClassVar[str] = "PAIRS"
     input_columns: ClassVar[tuple[str, ...]] = (*VARIANTS.names, *ORIGINALS.names)
+    removed_fields: ClassVar[Mapping[str, Json]] = {
+        **{"keep_copies": False, "keep_repeated": True, "max_character_ratio": 5.0, "repeat_limit": 5},
+    }
 
     held_out: tuple[Ref, ...] = ()
 

@@ -150,8 +150,7 @@ def shared_in_groups(
         for pair in range(bounds[group], bounds[group + 1]):
             if left[pair] != last:
                 if last >= 0:
-                    for i in range(starts[(last - first) * max_order], starts[(last - first + 1) * max_order]):
-                        in_left[ngrams[i]] = 0
+                    _forget(in_left, ngrams, starts, (last - first) * max_order, max_order)
                 last = left[pair]
                 for i in range(starts[(last - first) * max_order], starts[(last - first + 1) * max_order]):
                     in_left[ngrams[i]] = counts[i]
@@ -164,9 +163,15 @@ def shared_in_groups(
                 if total == 0:
                     break
         if last >= 0:
-            for i in range(starts[(last - first) * max_order], starts[(last - first + 1) * max_order]):
-                in_left[ngrams[i]] = 0
+            _forget(in_left, ngrams, starts, (last - first) * max_order, max_order)
     return shared
+
+
+@kernel
+def _forget(in_left: Int32s, ngrams: Int32s, starts: Ints, row: int, rows: int) -> None:
+    """Set the counts of the n-grams of a list to 0."""
+    for i in range(starts[row], starts[row + rows]):
+        in_left[ngrams[i]] = 0
 
 
 @kernel(inline="always")

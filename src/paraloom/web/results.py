@@ -28,8 +28,6 @@ def result(name: str, record: Mapping[str, Any]) -> Markup:
     differences = record.get("differences") or ()
     if _is_table(rows) and all(set(_SIMILARITY) <= set(row) for row in record["rows"]):
         body = _similarity(record["rows"], record.get("systems") or (), differences)
-    elif _is_table(record.get("classification")):
-        body = [_classification(record["classification"]), _differences(differences, "task", _ACCURACY)]
     else:
         body = [_figures(record), _productions(record.get("productions"))]
         body += [_plain_table(key, value) for key, value in record.items() if _is_table(value)]
@@ -72,7 +70,7 @@ def _similarity(rows: Records, systems: Records, differences: Records) -> list[M
     lines = [*_correlations_of_groups(rows, groups), *_others(systems[1:], groups), *_published(groups)]
     return [
         table(("correlation × 100", *groups), lines, "Semantic textual similarity", wide=True),
-        _differences(differences, "group", "Pearson × 100 of the encoder minus that of a baseline"),
+        _differences(differences),
         _by_task(systems),
         draw("details", "All subsets", table(("group", "subset", "pairs", "Pearson", "Spearman"), further, text=2)),
     ]
@@ -133,32 +131,19 @@ def _by_task(systems: Records) -> Markup | None:
     return table(heads, lines, "All pairs of each task together, as MTEB evaluates", wide=True)
 
 
-def _classification(rows: Records) -> Markup:
-    """Accuracies of logistic regression on frozen vectors: a row for each system, a column for each task."""
-    tasks = list(dict.fromkeys(str(row["task"]) for row in rows))
-    systems: dict[str, dict[str, str]] = {}
-    for row in rows:
-        systems.setdefault(str(row["system"]), {})[str(row["task"])] = _with_interval(row, "accuracy")
-    lines = [[system, *(cells.get(task, "–") for task in tasks)] for system, cells in systems.items()]
-    heads = ("accuracy in percent, with 95 % intervals", *tasks)
-    return table(heads, lines, "Classification of frozen vectors", wide=True)
-
-
-_ACCURACY = "Accuracy of the encoder minus that of a baseline, in points"
-
-
-def _differences(rows: Records, column: str, caption: str) -> Markup | None:
-    """A row for each encoder and baseline, a column for each group or task."""
+def _differences(rows: Records) -> Markup | None:
+    """A row for each encoder and baseline, a column for each group."""
     if not rows:
         return None
-    columns = list(dict.fromkeys(str(row[column]) for row in rows))
+    groups = list(dict.fromkeys(str(row["group"]) for row in rows))
     pairs: dict[str, dict[str, str]] = {}
     for row in rows:
         undefined = any(row[key] is None for key in ("value", "low", "high"))
-        figure = "–" if undefined else _with_interval(row, "value")
-        pairs.setdefault(f"{row['system']} − {row['baseline']}", {})[str(row[column])] = figure
-    lines = [[pair, *(figures.get(name, "–") for name in columns)] for pair, figures in pairs.items()]
-    return table(("difference, with 95 % intervals", *columns), lines, caption, wide=True)
+        figure = "–" if undefined else f"{row['value']:.1f} [{row['low']:.1f}, {row['high']:.1f}]".replace("-", "−")
+        pairs.setdefault(f"{row['system']} − {row['baseline']}", {})[str(row["group"])] = figure
+    lines = [[pair, *(figures.get(group, "–") for group in groups)] for pair, figures in pairs.items()]
+    caption = "Pearson × 100 of the encoder minus that of a baseline"
+    return table(("difference, with 95 % intervals", *groups), lines, caption, wide=True)
 
 
 def _productions(rows: Any) -> Markup | None:
@@ -199,10 +184,6 @@ def _is_number(value: object) -> bool:
 
 def _is_table(value: object) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(row, dict) for row in value)
-
-
-def _with_interval(row: Mapping[str, object], key: str) -> str:
-    return f"{row[key]:.1f} [{row['low']:.1f}, {row['high']:.1f}]".replace("-", "−")
 
 
 def _half(row: Mapping[str, Any]) -> str:

@@ -67,8 +67,7 @@ def subset_sums(a: Side, b: Side, first: Ints, second: Ints, decay: float, bare_
                     total += decay * _power(with_leaf, end - i - 1) * count
                 continue
             base = row_start[end - 1 - a_0]
-            if top + count > len(rows):
-                rows = _longer(rows, top + count)
+            rows = _of_length(rows, top + count)
             while j >= 0:
                 value = decay
                 c, d = i + 1, b_0 + j + 1
@@ -85,8 +84,7 @@ def subset_sums(a: Side, b: Side, first: Ints, second: Ints, decay: float, bare_
                 rows[top + ranks[b_0 + j]] = value
                 total += value
                 j = following[b_0 + j]
-            for r in range(count):
-                rows[base + r] = rows[top + r]
+            _move(rows, top, base, count)
             row_start[i - a_0], top = base, base + count
         sums[pair] = total
     return sums
@@ -116,9 +114,17 @@ def _widest(offsets: Ints) -> int:
     return widest
 
 
+@kernel(inline="always")
+def _move(rows: Numbers, begin: int, to: int, count: int) -> None:
+    for r in range(count):
+        rows[to + r] = rows[begin + r]
+
+
 @kernel
-def _longer(rows: Numbers, needed: int) -> Numbers:
-    """A copy of the rows with more memory."""
+def _of_length(rows: Numbers, needed: int) -> Numbers:
+    """The rows, or a copy with more memory."""
+    if needed <= len(rows):
+        return rows
     grown = np.empty(2 * needed, np.float64)
     grown[: len(rows)] = rows
     return grown

@@ -139,7 +139,12 @@ def _languages(options: ReadOptions, unit: list[tuple[str, str]], ours: bool) ->
         return src or present[0], tgt or present[0]
     if len(present) < 2:
         raise _too_few_languages(unit)
-    known = src or tgt
+    return _missing_language(options, present)
+
+
+def _missing_language(options: ReadOptions, present: list[str]) -> tuple[str, str]:
+    """The languages of a file that has two, or one besides that which is named."""
+    known = options.src_lang or options.tgt_lang
     others = [lang for lang in present if not _same(lang, known)] if known else present
     if len(others) != (1 if known else 2):
         raise ConfigError(
@@ -147,7 +152,7 @@ def _languages(options: ReadOptions, unit: list[tuple[str, str]], ours: bool) ->
             file=options.path,
             remedy="Set --src-lang and --tgt-lang.",
         )
-    return src or others[0], tgt or others[-1]
+    return options.src_lang or others[0], options.tgt_lang or others[-1]
 
 
 def _too_few_languages(unit: list[tuple[str, str]]) -> DataError:

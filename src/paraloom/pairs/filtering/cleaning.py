@@ -41,8 +41,6 @@ class CleaningRules(Config):
         max_word_ratio: Maximum ratio of words of the longer side to words of the shorter side of a pair; 1 or more.
         min_alphabetic_words: Minimum share of words that begin with a letter, 0 to 1.
         min_alphabetic_characters: Minimum share of letters among the characters other than white space, 0 to 1.
-        allow_identical: Keep pairs whose sides are equal except for case.
-        allow_damaged: Keep lines with the replacement character U+FFFD.
     """
 
     min_words: int = 1
@@ -50,8 +48,6 @@ class CleaningRules(Config):
     max_word_ratio: float = 2.5
     min_alphabetic_words: float = 0.4
     min_alphabetic_characters: float = 0.5
-    allow_identical: bool = False
-    allow_damaged: bool = False
 
     def validate(self) -> None:
         check_range(self, "min_words", "max_words", low=0)
@@ -76,18 +72,16 @@ def line_faults(sides: Mapping[str, Texts], rules: CleaningRules) -> npt.NDArray
             tests.append((words < rules.min_words, f"{name}: fewer than {rules.min_words} words"))
         if rules.max_words:
             tests.append((words > rules.max_words, f"{name}: more than {rules.max_words} words"))
-        if not rules.allow_damaged:
-            damaged = _count(points, points[0] == REPLACEMENT_CHARACTER) > 0
-            tests.append((damaged, f"{name}: damaged characters"))
+        damaged = _count(points, points[0] == REPLACEMENT_CHARACTER) > 0
+        tests.append((damaged, f"{name}: damaged characters"))
         tests += _letter_tests(name, points, words, rules)
     if len(normalized) == 2:
         shorter, longer = np.minimum(*counts), np.maximum(*counts)
         if rules.max_word_ratio:
             reason = f"one side has more than {rules.max_word_ratio:g} times as many words as the other"
             tests.append((longer > rules.max_word_ratio * shorter, reason))
-        if not rules.allow_identical:
-            identical = pc.equal(*(lowercase(texts) for texts in normalized.values()))
-            tests.append((identical.to_numpy(zero_copy_only=False), "both sides are the same"))
+        identical = pc.equal(*(lowercase(texts) for texts in normalized.values()))
+        tests.append((identical.to_numpy(zero_copy_only=False), "both sides are the same"))
     faults = np.full(len(counts[0]), None, object)
     for fails, reason in reversed(tests):
         faults[fails] = reason

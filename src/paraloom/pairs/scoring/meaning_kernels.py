@@ -164,7 +164,7 @@ def _continues(
     if features[rows[k], WORD_MARK] == _AND:
         return _and_continues(k, end, last, rows, features)
     hyphen = kinds[k] == SIGN and points[starts[k]] in _HYPHENS
-    return 3 if hyphen and _joined_by_hyphen(last, features[rows[k + 1], ROLE]) else 0
+    return _hyphen_continues(last, features[rows[k + 1], ROLE]) if hyphen else 0
 
 
 @kernel
@@ -195,11 +195,11 @@ def _and_continues(k: Int, end: Int, last: int, rows: Rows, features: Features) 
 
 
 @kernel
-def _joined_by_hyphen(last: int, following: int) -> bool:
-    """True for "twenty-one", "two-thirds", "two-hundred"."""
+def _hyphen_continues(last: int, following: int) -> int:
+    """As `_continues`, for the hyphen of "twenty-one", "two-thirds", "two-hundred"."""
     if last == _TEN and following in (_UNIT, _ORDINAL):
-        return True
-    return following in (_SCALE, _HUNDRED) or (last == _UNIT and following == _DENOMINATOR)
+        return 3
+    return 3 if following in (_SCALE, _HUNDRED) or (last == _UNIT and following == _DENOMINATOR) else 0
 
 
 @kernel(inline="always")
@@ -363,9 +363,9 @@ def _stem(word: Ints, size: int) -> int:
     """Length of an English word without -s, -es, -ed, -ing, -e and a doubled consonant; a final y becomes i."""
     if size >= 4 and word[size - 1] == _S and word[size - 2] != _S:
         size -= 1
-    if size >= 6 and word[size - 1] == _G and word[size - 2] == _N and word[size - 3] == _I:
+    if size >= 6 and _ends_with(word, size, _N, _G) and word[size - 3] == _I:
         size -= 3
-    elif size >= 5 and word[size - 1] == _D and word[size - 2] == _E:
+    elif size >= 5 and _ends_with(word, size, _E, _D):
         size -= 2
     if size >= 4 and word[size - 1] == _E:
         size -= 1
@@ -374,6 +374,11 @@ def _stem(word: Ints, size: int) -> int:
     if size >= 3 and word[size - 1] == word[size - 2]:
         size -= 1
     return size
+
+
+@kernel(inline="always")
+def _ends_with(word: Ints, size: int, first: int, second: int) -> bool:
+    return word[size - 2] == first and word[size - 1] == second
 
 
 @kernel

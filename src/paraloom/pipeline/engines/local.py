@@ -85,11 +85,7 @@ class Local:
                     task = next(waiting, None)
                     if task is None:
                         break
-                    if not idle:
-                        workers.append(self._rested_or_new(_is_of_script(task), needs, len(workers)))
-                        idle.append(workers[-1])
-                    idle.pop().begin(task)
-                    announce(task)
+                    self._begin(task, workers, idle, needs)
                 # Only now, with all workers busy again, because the caller may take its time.
                 yield from map(Outcome.get, finished)
                 finished.clear()
@@ -114,6 +110,14 @@ class Local:
                 worker.process.terminate()
             for worker in workers:
                 worker.stop()
+
+    def _begin(self, task: Task[Result], workers: list[_Worker], idle: list[_Worker], needs: Resources) -> None:
+        """Give a task to an idle worker, or to one more."""
+        if not idle:
+            workers.append(self._rested_or_new(_is_of_script(task), needs, len(workers)))
+            idle.append(workers[-1])
+        idle.pop().begin(task)
+        announce(task)
 
     def close(self) -> None:
         """End the workers that rest. The next `run` starts new ones."""
