@@ -12,6 +12,7 @@ Rows: *lengths alone* and *gold beads* take the true pairs of documents; the loo
 evidence alone.  MT⁰ is trained on BC⁰, MT¹ on BC⁰ and what
 was aligned with MT⁰, and so on; BLEU and chrF of a row are of the translator trained on what was aligned in it, with
 and without BC⁰.  `--noise` trains on gold beads of which a share has another bead's target, and on a part of them.
+`--morphemes` writes a space between the morphemes of all Korean text first (`pip install python-mecab-ko`).
 """
 
 from __future__ import annotations
@@ -55,6 +56,14 @@ LINES = {
 }
 """How many sentences each line of a bead has, on both sides, so that no smaller bead is possible."""
 
+KOREAN = (
+    "jhe/jhe-koen-dev",
+    "jhe/jhe-koen-eval",
+    "news-v1/korean-english-park.dev",
+    "news-v1/korean-english-park.test",
+)
+"""Bitext that is read, without the languages."""
+
 TUNING_DOCUMENTS, ROUNDS, NEWS = 30, 2, 400
 PARK17_DOCUMENTS = {"method": "park17", "threshold": 0.5}
 LOOPS: dict[str, dict[str, Any]] = {
@@ -86,6 +95,29 @@ def read_moses(prefix: Path, limit: int = 0) -> Pairs:
     """Pairs of a Korean and an English file."""
     sides = [Path(f"{prefix}.{lang}").read_text(encoding="utf-8").split("\n")[: limit or None] for lang in ("ko", "en")]
     return [(a, b) for a, b in zip(*sides, strict=True) if a.strip() and b.strip()]
+
+
+def segmented(data: Path, folder: Path) -> Path:
+    """A folder as `data`, with the files that are read here, whose Korean words are split into their morphemes."""
+    from mecab import MeCab  # type: ignore[import-not-found]
+
+    segmenter = MeCab()
+    korean = Path("bitext/korean")
+    for path in (
+        Path("bitext/ntrex/ko-en.tsv.gz"),
+        *(korean / f"{name}.{lang}" for name in KOREAN for lang in ("ko", "en")),
+    ):
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        if path.suffix == ".gz":
+            rows = [[name, " ".join(segmenter.morphs(source)), *rest] for name, source, *rest in read_rows(data / path)]
+            with gzip.open(folder / path, "wt", encoding="utf-8", newline="\n") as output:
+                output.writelines("\t".join(row) + "\n" for row in rows)
+        else:
+            lines = (data / path).read_text(encoding="utf-8").split("\n")
+            if path.suffix == ".ko":
+                lines = [" ".join(segmenter.morphs(line)) for line in lines]
+            (folder / path).write_text("\n".join(lines), encoding="utf-8")
+    return folder
 
 
 def cut(sentences: Pairs, rng: random.Random) -> GoldDocument:
@@ -374,11 +406,14 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3], help="draws of joined and dropped lines")
     parser.add_argument("--noise", action="store_true", help="train on gold beads that are in part wrong, or few")
     parser.add_argument("--loops", nargs="+", default=[], choices=LOOPS, help="only these loops")
+    parser.add_argument("--morphemes", action="store_true", help="Korean text with its words split into morphemes")
     parser.add_argument("--table", action="store_true", help="print what was measured before, and measure nothing")
     parser.add_argument("--record", action="store_true", help="put the draws of PARK17's loop into the page")
     parser.add_argument("-o", "--output", type=Path, default=Path("runs/selftraining"), help="folder of the runs")
     arguments = parser.parse_args()
     data = Path(os.environ.get("PARALOOM_DATA", "")).absolute()
+    if arguments.morphemes and not arguments.table:
+        data = segmented(data, arguments.output.absolute() / "data")
     run = run_noise if arguments.noise else run_seed
     rows = []
     for seed in arguments.seeds:
