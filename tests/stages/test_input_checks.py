@@ -185,6 +185,8 @@ def test_an_object_of_this_process_is_checked_too() -> None:
             "'tgt' is English, but the reverse translator .* de → en",
         ),
         ((GERMAN, GERMAN), {"scores": "judge"}, "'tgt' is German, but the bundled judge is for English"),
+        ((GERMAN, ENGLISH), {"encoder": "english"}, "'src' is German, but the encoder is for English"),
+        ((GERMAN, ENGLISH), {"encoder": "multilingual"}, ""),
         ((ENGLISH, ENGLISH), {"scores": "judge"}, ""),
         ((ENGLISH, ENGLISH), {"paraphrase_model": "paraphrases-en", "reverse_translator": "en-de"}, ""),
         ((GERMAN[:2], GERMAN[:2]), {"paraphrase_model": "paraphrases-en"}, ""),  # too short

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -71,11 +70,10 @@ def translator_direction(translator: object) -> tuple[str, str]:
 
 def summarize_model(folder: Path, name: str) -> ModelSummary:
     """Read what the card of a model says: its front matter, and its table of facts."""
-    from paraloom.mt.model_card import read_card
+    from paraloom.mt.model_card import card_languages, read_card, read_front_matter
 
-    front, facts = _front_matter(folder / "README.md"), read_card(folder)
+    front, facts = read_front_matter(folder), read_card(folder)
     trained = json.loads(card.read_text("utf-8")) if (card := folder / "paraphrase_model.json").is_file() else {}
-    languages = [*front.get("language", "").strip("[]").replace(" ", "").split(",")]
     kind = _kind(folder)
     between = " → " if kind == "translator" else ", "
     bleu = f"BLEU {facts['bleu_int8']} on {facts.get('bleu_on', 'held-out pairs')}" if "bleu_int8" in facts else ""
@@ -83,7 +81,7 @@ def summarize_model(folder: Path, name: str) -> ModelSummary:
     return ModelSummary(
         name=name,
         kind=kind,
-        languages=facts.get("languages") or between.join(filter(None, languages)) or _UNKNOWN,
+        languages=facts.get("languages") or between.join(card_languages(folder)) or _UNKNOWN,
         size=sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()),
         license=(license_ or _UNKNOWN).strip("[]"),
         measured=front.get("measured") or facts.get("measured") or bleu or _UNKNOWN,
@@ -110,12 +108,3 @@ def _kind(folder: Path) -> str:
         return "judge"
     encoder = ("config.json", "transformer.json", "modules.json")
     return "encoder" if any((folder / name).is_file() for name in encoder) else "model"
-
-
-def _front_matter(card: Path) -> Mapping[str, str]:
-    """The keys of a model card's front matter, as text."""
-    lines = card.read_text(encoding="utf-8").splitlines() if card.is_file() else []
-    if lines[:1] != ["---"] or "---" not in lines[1:]:
-        return {}
-    pairs = (line.partition(":") for line in lines[1 : lines.index("---", 1)] if line[:1].isalpha())
-    return {key.strip(): value.strip().strip('"') for key, _, value in pairs}

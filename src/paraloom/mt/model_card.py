@@ -1,4 +1,4 @@
-"""The model card of a translator: a description and a table of facts, which programs read, too."""
+"""Model cards: front matter, a description and, of a translator, a table of facts, which programs read, too."""
 
 from __future__ import annotations
 
@@ -25,3 +25,19 @@ def read_card(folder: Path) -> dict[str, str]:
     lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
     cells = [[cell.strip() for cell in line.strip("|").split("|", 1)] for line in lines if line.startswith("|")]
     return {row[0]: row[1] for row in cells if len(row) == 2 and row[0].strip("- ")}
+
+
+def read_front_matter(folder: Path) -> dict[str, str]:
+    """The keys of a model card's front matter, as text; empty if the folder has none."""
+    card = folder / "README.md"
+    lines = card.read_text(encoding="utf-8").splitlines() if card.is_file() else []
+    if lines[:1] != ["---"] or "---" not in lines[1:]:
+        return {}
+    pairs = (line.partition(":") for line in lines[1 : lines.index("---", 1)] if line[:1].isalpha())
+    return {key.strip(): value.strip().strip('"') for key, _, value in pairs}
+
+
+def card_languages(folder: Path) -> list[str]:
+    """The codes of the languages that a model card names."""
+    codes = read_front_matter(folder).get("language", "").strip("[]").split(",")
+    return [code.strip() for code in codes if code.strip()]

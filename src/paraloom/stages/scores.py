@@ -170,7 +170,7 @@ class Score(Map):
         return list(dict.fromkeys(members))
 
     def check_input(self, corpus: CorpusReader, context: StageContext) -> Mapping[str, Json]:
-        """Languages of a sample, with a warning if translators, paraphrase model or bundled judge are for others."""
+        """Languages of a sample, with a warning if models are for others."""
         from paraloom.pairs.scoring.table import JUDGED
 
         paths = context.inputs
@@ -189,19 +189,23 @@ class Score(Map):
 
             check_word_counts(corpus, DocumentFrequencies.load(paths["word_counts"]), context.seed)
         judged = self.judge is None and bool(JUDGED & {*self.scores})
-        if not judged and not {"translator", "reverse_translator", "paraphrase_model"} & paths.keys():
+        if not judged and not {"translator", "reverse_translator", "paraphrase_model", "encoder"} & paths.keys():
             return {}
+        from paraloom.mt.model_card import card_languages
         from paraloom.pairs.scoring.paraphrase_model import ParaphraseModel
 
         translator, reverse = (
             scoring_translator(paths[name]) if name in paths else None for name in ("translator", "reverse_translator")
         )
         card = ParaphraseModel.load(paths["paraphrase_model"]).card if "paraphrase_model" in paths else {}
+        languages = {PARAPHRASE_MODEL: card.get("languages", ()), "bundled judge": ("en",) if judged else ()}
+        if "encoder" in paths and not any(languages.values()):
+            languages = {"encoder": card_languages(paths["encoder"])}
         return check_scored_languages(
             corpus,
             translator=translator,
             reverse_translator=reverse,
-            languages={PARAPHRASE_MODEL: card.get("languages", ()), "bundled judge": ("en",) if judged else ()},
+            languages=languages,
             seed=context.seed,
         )
 
