@@ -92,6 +92,7 @@ def test_translations_do_not_replace_their_source_and_follow_it(paraloom: Comman
 def test_a_page_replaces_no_data(paraloom: Command, mine: Path) -> None:
     status, _, err = paraloom("report", "mine.tsv", "-o", "mine.tsv")
     assert (status, "unknown format '.tsv' of a page" in err, mine.read_text()) == (1, True, PAIRS)
+    assert all(paraloom("report", "mine.tsv", "-o", name)[0] == 0 for name in ("r.HTML", "r.html.gz", "r.v1"))
 
 
 def test_errors_of_a_preview_name_no_temporary_folder(paraloom: Command) -> None:

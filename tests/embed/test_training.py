@@ -140,6 +140,18 @@ def test_negatives_are_the_nearest_of_pairs_without_a_common_sentence(threads):
         assert negatives[i] in allowed
 
 
+def test_negatives_are_searched_in_m_mini_batches(tmp_path, monkeypatch):
+    searched = []
+
+    def recorded(vectors, *arguments):
+        searched.append(len(vectors))
+        return hardest_negatives(vectors, *arguments)
+
+    monkeypatch.setattr("paraloom.embed.training.hardest_negatives", recorded)
+    train_encoder(toy_pairs(130), replace(SMALL, epochs=1), tmp_path)  # M = 3 of 20 pairs
+    assert searched == [60, 60, 10]
+
+
 @pytest.mark.parametrize("count", [1, 2])
 def test_a_single_pair_has_no_negative(count):
     keys = np.full(count, 7, np.uint64)

@@ -422,3 +422,10 @@ def test_sampled_segmentations_follow_from_the_seed(tmp_path: Path) -> None:
 def test_invalid_configurations_are_refused(settings: dict[str, object], reason: str) -> None:
     with pytest.raises(ConfigError, match=reason):
         TranslatorConfig(**settings)  # type: ignore[arg-type]
+
+
+def test_a_configuration_that_an_earlier_version_saved_is_read() -> None:
+    saved = {"vocabulary": 10000, "width": 128, "inner": 512, "matrix_rate": 0.02, "whole_softmax": 0.3, "gone": 1}
+    config = TranslatorConfig.from_saved(saved)
+    assert (config.vocab_size, config.d_model, config.ffn_dim) == (10000, 128, 512)
+    assert (config.muon_learning_rate, config.full_softmax_share) == (0.02, 0.3)

@@ -11,10 +11,10 @@ import pytest
 
 import paraloom
 from paraloom.api.yield_curve import presets_for, yields
-from paraloom.stages import Filter, ReadPairs, Score
+from paraloom.stages import Clean, Filter, ReadPairs, Score
 from paraloom.web.charts import sparkline
 from paraloom.web.opening import opening
-from paraloom.web.run_folder import open_run
+from paraloom.web.run_folder import _changed, open_run
 
 ROWS = [(f"the dog number {i} sleeps", f"dog {i} is asleep <b>") for i in range(40)]
 
@@ -77,3 +77,9 @@ def test_bars_of_a_sparkline_are_as_high_as_their_share_of_the_highest() -> None
         *(("0", "1"), ("8", "1"), ("12", "20")),
         *(("8", "1"), ("12", "10")),
     ]
+
+
+def test_a_key_that_a_stage_no_longer_has_is_no_setting_that_somebody_chose() -> None:
+    configuration = Clean(max_word_ratio=3.0).configuration()
+    assert configuration["allow_identical"] is False
+    assert _changed("clean", configuration) == {"max_word_ratio": 3.0}

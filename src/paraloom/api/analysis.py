@@ -70,7 +70,7 @@ def pair_statistics(
         (3, -2.0)
     """
     corpus = open_pairs(pairs, on_error=on_error, shard_rows=_SHARD_ROWS)
-    with _fitted(corpus, PairStatistics(name="stats", pairs=corpus.source, sample=sample), seed) as folder:
+    with _fitted(corpus, PairStatistics(name="found", pairs=corpus.source, sample=sample), seed) as folder:
         figures: dict[str, Any] = _result(folder)
         return figures
 
@@ -106,7 +106,7 @@ def extract_lexicon(
     check_target(output)
     stages, references = input_stages_of(pairs, "pairs", on_error=on_error)
     with tempfile.TemporaryDirectory() as scratch:
-        stage = ExtractLexicon(name="lexicon", pairs=references, **config)
+        stage = ExtractLexicon(name="found", pairs=references, **config)
         result = run_in(Path(scratch) / "run", [*stages, stage], seed=seed)
         return write_table(read_shard(result.stages[-1].folder / ARTIFACT / "lexicon.parquet"), output)
 

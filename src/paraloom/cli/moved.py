@@ -28,9 +28,9 @@ MOVED: dict[str, str] = {
 GONE: dict[str, str] = {
     "distill words": "a stage `distill-words` of a pipeline, as in examples/english-encoder.toml",
     "evaluate compare": "`paraloom evaluate sts ENCODERS FOLDER --compare`",
-    "evaluate phrases": "a figure of a stage `train-phrases` with `tasks`, as in examples/pgru.toml",
+    "evaluate phrases": "a figure of a stage `train-phrases` with `tasks`, of its encoder, as in examples/pgru.toml",
     "exemplars": "`paraloom research evaluate-control PARAPHRASER PAIRS --by exemplar --save-exemplars FILE`",
-    "similarity": "`paraloom score A B --encoder ENCODER -o scored.tsv`",
+    "similarity": "a column of `paraloom score A B --with paraphrase_score --encoder ENCODER -o OUT.tsv`",
     "syntax-groups": "a stage `syntax-groups` of a pipeline, as in examples/syntax-groups.toml",
     "train-phrases": "a stage `train-phrases` of a pipeline, as in examples/pgru.toml",
 }
@@ -66,7 +66,7 @@ class MovedCommands(TyperGroup):
 def _now(ctx: Any, args: list[str]) -> list[str]:
     """The arguments with the present name of a command; an error where the command is gone."""
     for words in (args[:2], args[:1]):
-        if words[1:] and Path(words[1]).exists():
+        if words[0] == "distill" and words[1:] and Path(words[1]).exists():
             continue  # of `distill encoder` the folder `encoder` is the teacher
         name = " ".join(words)
         if instead := GONE.get(name.removeprefix("research ")):

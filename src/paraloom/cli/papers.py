@@ -62,7 +62,7 @@ def _run(
         output: Folder of the runs.
     """
     if not options.get("names"):
-        if recipe or page_folder or pairs:
+        if recipe or page_folder or pairs or any(value not in (None, []) for value in options.values()):
             raise typer.BadParameter("name the tables to make, or `all`")
         entries = [asdict(entry) for entry in papers.catalog_entries()]
         typer.echo(json.dumps(entries, ensure_ascii=False) if as_json else papers.list_tables())

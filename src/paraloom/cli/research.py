@@ -14,6 +14,7 @@ from paraloom import papers
 from paraloom.cli.declaration import Command
 from paraloom.cli.output import print_result, written
 from paraloom.cli.values import named_models
+from paraloom.core.errors import ConfigError
 
 
 def _augment(
@@ -89,6 +90,8 @@ def _evaluate_control(
         if options.pop("only_different", False):
             raise typer.BadParameter("--only-different is for templates, not for --by exemplar")
         if save_exemplars is not None:
+            if Path(save_exemplars).exists():
+                raise ConfigError("the file exists", file=save_exemplars, remedy="Name a new one, or delete it.")
             drawn = {name: options[name] for name in ("rows", "seed")}
             papers.write_exemplars(options["pairs"], save_exemplars, pool=pool, **drawn)
         print_result(papers.measure_exemplars(others=others, pool=pool, **options), as_json)
@@ -145,6 +148,7 @@ DECLARED = [
         leave_out="others encoder",
         settings={
             "beside": {"metavar": "NAME=FOLDER"},
+            "save_exemplars": {"role": ""},
             "paraphraser": {"role": "input", "complete": ""},
             "pairs": {
                 "repeated": False,
@@ -153,7 +157,7 @@ DECLARED = [
             },
             "heights": {
                 "default": None,
-                "help": "Levels of the trees, separated by commas. Default: 2,3; by exemplars 2,4, and 0: whole trees.",
+                "help": "Levels of the trees, separated by commas. Default: 2,3, by exemplars 2,4; of them 0 is all.",
             },
         },
         examples=("english held-out.parquet", "english held-out.parquet --by exemplar"),

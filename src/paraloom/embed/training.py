@@ -329,7 +329,7 @@ def development_figures(curve: Sequence[Mapping[str, Any]], keep_best: bool) -> 
     return {"dev": kept["dev"], **untrained}
 
 
-def warn_if_below_start(curve: Sequence[Mapping[str, Any]], keep_best: bool) -> None:
+def warn_if_below_start(curve: Sequence[Mapping[str, Any]], keep_best: bool, *, has_choice: bool = True) -> None:
     """Warn where a training made the encoder worse than its start, by the first figure of the evaluator."""
     measured = [(next(iter(line["dev"].values())), line["epoch"]) for line in curve if "dev" in line]
     if len(measured) < 2 or measured[0][1]:
@@ -339,6 +339,7 @@ def warn_if_below_start(curve: Sequence[Mapping[str, Any]], keep_best: bool) -> 
         warnings.warn(f"no epoch is better than the untrained start ({start:.2f}), which is kept", stacklevel=3)
     elif not keep_best and measured[-1][0] < start:
         better = f"; it was best after epoch {epoch} ({best:.2f})" if epoch else ""
+        better += ": keep = 'best' keeps that" if epoch and has_choice else ""
         warnings.warn(
             f"the encoder ends below its untrained start, {measured[-1][0]:.2f} against {start:.2f}{better}",
             stacklevel=3,

@@ -144,8 +144,10 @@ def _number(value: object, kind: type[Number]) -> Number:
 def _changed(use: str, configuration: Mapping[str, Any]) -> dict[str, Any]:
     """The settings that differ from the defaults of the stage; all settings where the stage is not one of ours."""
     # To look at a run imports nothing that the run names.
-    fields = dataclasses.fields(load_stage(use)) if use in STAGES else ()
-    defaults = {field.name: field.default for field in fields}
+    defaults: dict[str, object] = {}
+    if use in STAGES:
+        kind = load_stage(use)
+        defaults = {**kind.removed_fields, **{field.name: field.default for field in dataclasses.fields(kind)}}
     return {
         key: value
         for key, value in configuration.items()

@@ -16,13 +16,14 @@ from jinja2.ext import Extension
 from markupsafe import Markup
 
 from paraloom.core.errors import ConfigError
-from paraloom.io.compression import open_write
+from paraloom.io.compression import open_write, without_compression
 from paraloom.web import formatting
 
 POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 """Content-Security-Policy of a page: it runs no scripts and loads nothing, whatever the texts in it contain."""
 
 # Control characters are invalid in HTML; the page shows their Unicode control pictures instead.
+_DATA = (".csv", ".json", ".jsonl", ".md", ".parquet", ".pdf", ".tsv", ".txt", ".xlsx", ".zip")
 _CONTROL = {code: 0x2400 + code for code in range(32) if code not in (9, 10, 13)} | {127: 0x2421}
 _IN_TEXT = re.compile(r"(?<=[^\s>}])[ \t]*\n\s*(?=[^\s<{])")
 _AT_TAG = re.compile(r"\s*\n\s*")
@@ -87,8 +88,8 @@ def in_sequence(*parts: Markup | str | None) -> Markup:
 
 def write_page(path: Path, template: str, *, styles: Sequence[str] = (), script: str = "", **values: object) -> Path:
     """Write a page that needs no other file, with its style sheets and the one script that may run."""
-    if path.suffix not in ("", ".html", ".htm"):  # Most likely the name of data, which the page would replace
-        raise ConfigError(f"unknown format '{path.suffix}' of a page", file=path, remedy="Name the output .html.")
+    if (suffix := without_compression(path).suffix.lower()) in _DATA:  # which the page would replace
+        raise ConfigError(f"unknown format '{suffix}' of a page", file=path, remedy="Name the output .html.")
     policy = POLICY
     text = static(script) if script else ""
     if script:

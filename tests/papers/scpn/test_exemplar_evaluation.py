@@ -108,6 +108,9 @@ def test_the_commands(paraloom: Command, toy_paraphraser: Path, tmp_path: Path) 
         assert table["reference"]["bleu"]["value"] == pytest.approx(100)
         assert table["exemplar"]["known"] == 1 and table["other: exemplar"]["bleu"] == table["exemplar"]["bleu"]
     assert pq.read_table(tmp_path / "again.parquet").to_pylist() == rows
+    exists = (toy_paraphraser, "set.parquet", "--by", "exemplar", "--save-exemplars", "set.parquet")
+    status, _, err = paraloom("research", "evaluate-control", *exists)
+    assert (status, "the file exists" in err, pq.read_table(tmp_path / "set.parquet").to_pylist()) == (1, True, rows)
     status, _, err = paraloom("research", "evaluate-control", toy_paraphraser, "pairs", "--pool", "pairs")
     assert status == 2 and "are for --by exemplar" in " ".join(err.split())
     with pytest.raises(DataError, match="has an exemplar"):
