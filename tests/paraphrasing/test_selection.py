@@ -312,15 +312,6 @@ def test_a_replaced_word_of_twenty_is_no_copy_where_one_text_stands_for_another(
         assert [one.text for one in kept[0]] == expected
 
 
-@pytest.mark.parametrize(
-    ("old", "new"), [("close", "strict"), ("augmentation", "balanced"), ("varied", "loose"), ("corpus", "0.35")]
-)
-def test_presets_of_earlier_versions_name_the_new_one(old: str, new: str) -> None:
-    for make in (selection_config, lambda preset: CandidateSelection(preset=preset)):
-        with pytest.raises(ConfigError, match=f"preset '{old}' is .*{new}"):
-            make(old)
-
-
 def test_settings_of_a_selection_that_is_none() -> None:
     assert not CandidateSelection(preset="none").selects
     for name, value in (("meaning", 0.5), ("difference", 0.5), ("candidates", 5)):
