@@ -5,14 +5,19 @@ from __future__ import annotations
 import json
 import shlex
 import shutil
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
 from paraloom import papers
 from paraloom.cli.declaration import Command
 from paraloom.cli.output import as_written, conclude
+
+if TYPE_CHECKING:
+    from paraloom.papers.tables import ReproducedTable
 
 
 def _check(folder: str | Path, *, inputs: list[str] | None = None, as_json: bool = False) -> None:
@@ -64,15 +69,13 @@ def _run(
     if not options.get("names"):
         if recipe or page_folder or pairs or any(value not in (None, []) for value in options.values()):
             raise typer.BadParameter("name the tables to make, or `all`")
-        entries = [asdict(entry) for entry in papers.catalog_entries()]
-        typer.echo(json.dumps(entries, ensure_ascii=False) if as_json else papers.list_tables())
+        _list(as_json=as_json)
         return
-    sources = dict(map(_named, pairs or []))
     if recipe is not None:
         reproduced = papers.reproduce_recipe(options["names"], recipe, output, workers=options.get("workers"))
     else:
         given = {name: value for name, value in options.items() if value is not None}
-        reproduced = papers.reproduce_tables(pairs=sources, folder=output, **given)
+        reproduced = papers.reproduce_tables(pairs=dict(map(_named, pairs or [])), folder=output, **given)
     finished = []
     for table in reproduced:
         finished.append(table)
@@ -81,6 +84,17 @@ def _run(
         for table in finished:
             shutil.copyfile(output / f"{table.name}.json", page_folder / f"{table.name}.json")
         typer.echo(papers.write_page(page_folder), err=True)
+    _conclude(output, finished, options.get("loop") if recipe is None else None, as_json=as_json)
+
+
+def _list(*, as_json: bool) -> None:
+    """The tables, with what each costs and needs."""
+    entries = [asdict(entry) for entry in papers.catalog_entries()]
+    typer.echo(json.dumps(entries, ensure_ascii=False) if as_json else papers.list_tables())
+
+
+def _conclude(output: Path, finished: Sequence[ReproducedTable], loop: object, *, as_json: bool) -> None:
+    """The verdicts of all tables of a folder, and how many were made."""
     summary = papers.summarize_verdicts(output)
     if as_json:
         typer.echo(as_written(output, summary=summary, tables=[table.to_dict() for table in finished]))
@@ -89,7 +103,6 @@ def _run(
         typer.echo(f"{output}: {summary}")
     count, rows = len(finished), sum(len(table.rows) for table in finished)
     typer.echo(f"\n{count} table{'s' * (count != 1)} with {rows} row{'s' * (rows != 1)}, as .md and .json", err=True)
-    loop = options.get("loop") if recipe is None else None
     conclude(output, f"explore {shlex.quote(str(loop))}" if loop else "", rows=False)
 
 
