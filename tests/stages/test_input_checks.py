@@ -16,7 +16,7 @@ from paraloom.core.protocols import Variant
 from paraloom.io import Corpus, write_table
 from paraloom.pairs.scoring.idf import count_document_frequencies
 from paraloom.stages import pairs as pair_stages
-from paraloom.stages.input_checks import SAMPLE_ROWS, Direction, read_sample
+from paraloom.stages.input_checks import SAMPLE_ROWS, Direction, check_scored_languages, read_sample
 from paraloom.text import function_words, language_names
 
 FRENCH = ["Je ne l'ai pas vu depuis hier, mais il viendra quand le repas sera sur la table, avec son frère."] * 60
@@ -239,3 +239,12 @@ def test_word_counts_of_another_language_know_few_words(tmp_path: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         run_toml(f'{stage}"english"', tmp_path)
+
+
+@pytest.mark.parametrize(("codes", "warns"), [(["en"], True), (["multilingual"], False), (["und"], False), ([], False)])
+def test_a_model_whose_card_names_no_language_is_not_denied(codes: list[str], warns: bool, tmp_path: Path) -> None:
+    write_pairs(tmp_path / "in", *zip(GERMAN, GERMAN, strict=True))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        figures = check_scored_languages(Corpus.open(tmp_path / "in"), languages={"encoder": codes})
+    assert ("warning" in figures, bool(caught)) == (warns, warns)
