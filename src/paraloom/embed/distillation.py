@@ -148,7 +148,7 @@ def distill_encoder(
     encoder = learner.encoder()
     save_encoder(encoder, folder, {**settings, **data.counts})
     shutil.rmtree(folder / "checkpoint")
-    warn_if_below_start(state.curve, keep_best=False, has_choice=False)
+    warn_if_below_start(state.curve, keep_best=False, remedy="take fewer steps")
     return {
         "sentences": data.counts,
         "steps": state.step,
