@@ -272,7 +272,7 @@ def _against_models(column: str, language: str | None, languages: Mapping[str, S
     """The models that are not for the language of a column; those of the same languages together."""
     models: dict[str, list[str]] = {}
     for name, codes in languages.items() if language and column != "pivot" else ():
-        # Cards may say "multilingual", which is no code.
+        # Cards may say "multilingual", which is not a code.
         known = [code for code in map(language_code, codes) if code and len(code) <= 3]
         if known and language not in known:
             models.setdefault(", ".join(map(language_name, known)), []).append(name)
