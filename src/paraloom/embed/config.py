@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, ClassVar, Literal
 
 from paraloom.core.config import Config, check_range
 from paraloom.core.errors import ConfigError
@@ -133,6 +134,12 @@ class EncoderConfig(PartsConfig):
         >>> EncoderConfig(spec="word", epochs=10, megabatch_size=40).dimension
         300
     """
+
+    # Of earlier versions: runs and checkpoints that were made then stay valid.
+    removed_fields: ClassVar[Mapping[str, Any]] = {
+        **{"weight_epochs": 0, "weight_learning_rate": 0.01},
+        **{"megabatch_warmup": False, "damp_vectors": False},
+    }
 
     epochs: int = 5
     loss: Literal["margin", "softmax"] = "margin"

@@ -167,7 +167,7 @@ def train_encoder(
     learner = Learner(spec, data.units, parts, team)
     save_encoder(learner.encoder(), folder / START, settings)
     training = _Training(config, seed, data, learner)
-    training_digest = digest([settings, data.digest])
+    training_digest = digest([{**config.removed_fields, **settings}, data.digest])
     state = read_checkpoint(folder, learner.tensors, training_digest)
     resumed = state.step
     try:

@@ -98,7 +98,8 @@ def run_training(
             seed=epoch_seed,
         )
 
-    settings = asdict(config) | {"device": trainer.device_names}  # as 'auto' may find others when it resumes
+    # The device, as 'auto' may find others when it resumes; `noise` is gone, and checkpoints that count it stay valid.
+    settings = asdict(config) | {"device": trainer.device_names, "noise": ()}
     identity = digest([settings, seed, initial, len(training), int(training.ids.sum(dtype="int64"))])
     _run_steps(trainer, BatchSchedule(training, resample, trainer), held_out, scratch, identity)
     return training

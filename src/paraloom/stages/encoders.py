@@ -64,10 +64,6 @@ class TrainEncoder(EncoderConfig, Fit):
 
     sentinel: ClassVar[str] = "*.vocabulary.txt"
     optional_fields: ClassVar[tuple[str, ...]] = ("vector_words",)
-    removed_fields: ClassVar[Mapping[str, Json]] = {
-        **{"weight_epochs": 0, "weight_learning_rate": 0.01},
-        **{"megabatch_warmup": False, "damp_vectors": False},
-    }
 
     pairs: tuple[Ref, ...]
     init_from: Ref | None = None
