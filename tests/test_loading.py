@@ -27,7 +27,7 @@ print(json.dumps([len(own), [name for name in {heavy!r} if name in sys.modules]]
 @pytest.mark.parametrize(
     ("call", "budget"),
     [
-        ("paraloom.align", 55),
+        ("paraloom.align", 30),
         ("paraloom.read_pairs", 55),
         ("paraloom.Encoder.load('english').encode(['A cat sleeps.'])", 47),
         ("paraloom.Encoder.load('multilingual').encode(['A cat sleeps.'])", 47),

@@ -8,23 +8,28 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict, Unpack
 
-from paraloom.api.run import as_list
 from paraloom.bundled import ALIGNMENT_ENCODER
+from paraloom.core.batches import as_list
 from paraloom.core.beads import MAX_BEAD_SIZE, Bead
 from paraloom.core.errors import ConfigError, DataError
+from paraloom.core.lazy import late
 from paraloom.core.protocols import EncoderLike
 from paraloom.core.results import ResultRecord
-from paraloom.io import read_lines, write_pairs
-from paraloom.io.compression import PIPE, without_compression
-from paraloom.io.formats.alignments import write_beads
-from paraloom.io.formats.base import file_stem, languages_in_name, origin_in_name
-from paraloom.io.formats.names import languages_of_files
+from paraloom.io.compression import PIPE, read_lines, without_compression
 
 if TYPE_CHECKING:
     from paraloom.alignment.aligner_config import AlignerConfig
     from paraloom.alignment.prepared_pairs import LexiconPair
     from paraloom.alignment.text_pairs import TextPair, Vectors
     from paraloom.api.translators import AnyTranslator
+
+# Of files alone: `align` does without.
+_write_pairs = late("paraloom.io.bitext:write_pairs")
+_write_beads = late("paraloom.io.formats.alignments:write_beads")
+_file_stem = late("paraloom.io.formats.base:file_stem")
+_languages_in_name = late("paraloom.io.formats.base:languages_in_name")
+_origin_in_name = late("paraloom.io.formats.base:origin_in_name")
+_languages_of_files = late("paraloom.io.formats.names:languages_of_files")
 
 _BEADS = (".vecalign", ".ladder", ".parquet")
 _PAIRS = (".tsv", ".tmx", ".jsonl", "")
@@ -166,7 +171,7 @@ class AlignFilesConfig:
 
     def languages(self, source: str, target: str) -> tuple[str | None, str | None]:
         """The languages as they are set, or else by the names of the files."""
-        named = languages_in_name(file_stem(source)) or languages_of_files(source, target) or (None, None)
+        named = _languages_in_name(_file_stem(source)) or _languages_of_files(source, target) or (None, None)
         return self.src_lang or named[0], self.tgt_lang or named[1]
 
 
@@ -294,16 +299,16 @@ def _write(
 ) -> None:
     """Write beads, or the sentences of those that are not delimiters."""
     if without_compression(output).suffix in _BEADS:
-        write_beads(output, beads, src_doc=file_stem(names[0]), tgt_doc=file_stem(names[1]))
+        _write_beads(output, beads, src_doc=_file_stem(names[0]), tgt_doc=_file_stem(names[1]))
         return
     delimiter = config.hard_delimiter
     shown = [bead for bead in beads if delimiter is None or not _is_delimiter(bead, pair.source, delimiter)]
     languages = [language or "und" for language in config.languages(*names)]
-    origin = origin_in_name(file_stem(names[0]))
+    origin = _origin_in_name(_file_stem(names[0]))
     from paraloom.alignment.bead_pairs import pairs_of_beads
 
     rows = pairs_of_beads(shown, (pair.source, pair.target), languages, origin, separator=":", first=1)
-    write_pairs(rows, output)
+    _write_pairs(rows, output)
 
 
 def _refuse_evidence(method: str, given: Mapping[str, object]) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from paraloom.api.alignment import read_sentences
-from paraloom.api.run import as_list
+from paraloom.core.batches import as_list
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.evaluate.alignment import (
     AlignmentReport,

@@ -18,7 +18,8 @@ import pyarrow.compute as pc
 from paraloom.api.pair_inputs import PairsLike, open_pairs
 from paraloom.api.pairs import Pairs
 from paraloom.api.presets import filter_settings
-from paraloom.api.run import as_list, hide_work, input_stages_of, run_in
+from paraloom.api.run import hide_work, input_stages_of, run_in
+from paraloom.core.batches import as_list
 from paraloom.core.errors import ConfigError, ParaloomError
 from paraloom.core.protocols import EncoderLike
 from paraloom.core.stage import Fit

@@ -15,10 +15,10 @@ import pyarrow as pa
 
 from paraloom.api.model_references import absolute_path, model_folder, model_path
 from paraloom.api.rejected import RejectedLines
-from paraloom.api.run import as_list, input_stages, input_stages_of, run_stages
+from paraloom.api.run import input_stages, input_stages_of, run_stages
 from paraloom.api.yields import FEW_PAIRS, few_pairs_warning
 from paraloom.bundled import bundled_path
-from paraloom.core.batches import batched
+from paraloom.core.batches import as_list, batched
 from paraloom.core.devices import default_device, training_devices
 from paraloom.core.errors import ConfigError, ModelError, ParaloomError, imports_of_extra
 from paraloom.core.progress import progress

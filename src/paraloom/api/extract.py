@@ -15,7 +15,7 @@ from typing import Any, Unpack
 import pyarrow as pa
 
 from paraloom.api.keywords import ExtractSettings
-from paraloom.api.run import as_list
+from paraloom.core.batches import as_list
 from paraloom.core.config import Config, check_range
 from paraloom.core.digests import signature
 from paraloom.core.errors import ConfigError, RunError, imports_of_extra

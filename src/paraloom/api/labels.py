@@ -13,10 +13,11 @@ from paraloom.api.keywords import LanguageModelSettings
 from paraloom.api.model_references import model_path
 from paraloom.api.pair_inputs import PairsLike, open_pairs
 from paraloom.api.pairs import Pairs
-from paraloom.api.run import as_list, input_stages_of, run_stages
+from paraloom.api.run import input_stages_of, run_stages
 from paraloom.api.translators import AnyTranslator
 from paraloom.bundled import PARAPHRASE_MODEL, bundled_path
 from paraloom.core.array_types import Floats
+from paraloom.core.batches import as_list
 from paraloom.core.errors import DataError
 from paraloom.core.protocols import EncoderLike
 from paraloom.evaluate.discrimination import DiscriminationResult, LookalikeResult

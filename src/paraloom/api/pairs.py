@@ -23,8 +23,8 @@ from paraloom.api.pairs_table import (
 )
 from paraloom.api.travelling_warnings import repeat_warnings, warnings_of, warnings_of_result, write_with_warnings
 from paraloom.api.yields import warn_of_yield
+from paraloom.core.batches import as_list
 from paraloom.core.errors import ConfigError, MissingExtraError, ParaloomError
-from paraloom.core.lazy import late
 from paraloom.core.protocols import EncoderLike, TranslatorLike
 from paraloom.core.stage import Map, Ref, Source, Stage
 from paraloom.io import Corpus
@@ -33,8 +33,6 @@ from paraloom.pipeline.definition import Definition, define_steps
 from paraloom.pipeline.registry import use_of
 from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.shard import OnError
-
-as_list = late("paraloom.api.run:as_list")
 
 if TYPE_CHECKING:
     import pandas

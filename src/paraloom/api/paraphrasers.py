@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from paraloom.api.run import as_list, input_stages, run_stages
+from paraloom.api.run import input_stages, run_stages
 from paraloom.api.syntax import parser_fields
-from paraloom.core.batches import batched
+from paraloom.core.batches import as_list, batched
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.progress import loading
 from paraloom.core.protocols import ParserLike

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Unpack, ov
 from paraloom.api.endpoints import with_answers
 from paraloom.api.nested_records import RewrittenRecords, answers_of, record_stage, rewrite_records
 from paraloom.api.paraphrase_sources import AnyParaphraser, as_paraphraser, open_selector
-from paraloom.api.run import as_list, estimate_stages, input_stages, run_stages
+from paraloom.api.run import estimate_stages, input_stages, run_stages
 from paraloom.api.translators import translator_stages
+from paraloom.core.batches import as_list
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.protocols import EncoderLike, ParaphraserLike
 from paraloom.core.stage import Ref, Stage

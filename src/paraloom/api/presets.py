@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from paraloom.api.model_references import model_path
-from paraloom.api.run import as_list
 from paraloom.bundled import PARAPHRASE_MODEL
+from paraloom.core.batches import as_list
 from paraloom.core.errors import ConfigError, suggestion
 from paraloom.core.references import split_reference
 from paraloom.pairs.scoring.models import P_PARAPHRASE

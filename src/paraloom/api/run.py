@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from paraloom.api.outputs import check_corpus_folder, check_output
 from paraloom.api.travelling_warnings import repeat_warnings, warnings_of_result, write_with_warnings
 from paraloom.api.yields import warn_of_yield
+from paraloom.core.batches import as_list
 from paraloom.core.errors import ConfigError, ParaloomError, RunError
 from paraloom.core.remote_files import fetched, is_url
 from paraloom.core.schema import PAIRS
@@ -44,11 +45,6 @@ _READING = frozenset(
     ["ReadPairs", "ReadScoredPairs", "ReadSentences", "ReadVariants", "ReadLabeledPairs", "InMemoryPairs"]
 )
 """Classes of stages whose result takes no longer to read again than to check."""
-
-
-def as_list(value: object) -> list[Any]:
-    """The items of a sequence; one text, path or model is a list of one."""
-    return list(value) if isinstance(value, Iterable) and not isinstance(value, (str, Path)) else [value]
 
 
 def input_stages(

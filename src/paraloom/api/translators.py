@@ -21,9 +21,9 @@ from paraloom.api.endpoints import named_translator, without_rejected
 from paraloom.api.keywords import ReadingOptions
 from paraloom.api.model_references import model_folder
 from paraloom.api.rejected import RejectedLines
-from paraloom.api.run import as_list, input_stages, run_stages
+from paraloom.api.run import input_stages, run_stages
 from paraloom.bundled import bundled_path
-from paraloom.core.batches import batched
+from paraloom.core.batches import as_list, batched
 from paraloom.core.errors import ConfigError, DataError, suggestion
 from paraloom.core.lazy import load_object
 from paraloom.core.progress import progress

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from paraloom.api.keywords import ReadingOptions
 from paraloom.api.models import translator_direction
-from paraloom.api.run import as_list, input_stages, run_in, run_stages
+from paraloom.api.run import input_stages, run_in, run_stages
 from paraloom.api.syntax import parser_fields
 from paraloom.api.translators import all_translator_stages
+from paraloom.core.batches import as_list
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.results import text_table
 from paraloom.core.stage import Ref, Stage

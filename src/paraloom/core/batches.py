@@ -1,15 +1,21 @@
-"""Batches: a stream in lists of so many items, and items of similar length together."""
+"""Batches: a stream in lists of so many items, and items of similar length together; one item as a list."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from typing import TypeVar
+from pathlib import Path
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 Item = TypeVar("Item")
+
+
+def as_list(value: object) -> list[Any]:
+    """The items of a sequence; one text, path or model is a list of one."""
+    return list(value) if isinstance(value, Iterable) and not isinstance(value, (str, Path)) else [value]
 
 
 def batched(items: Iterable[Item], size: int) -> Iterator[list[Item]]:

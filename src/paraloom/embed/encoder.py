@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -17,10 +17,7 @@ from paraloom.core.lazy import late
 from paraloom.core.progress import loading, progress
 from paraloom.core.protocols import EncoderLike
 from paraloom.embed.average import SentenceEncoder, Vectors, normalize_vectors
-from paraloom.embed.onnx_encoder import OnnxEncoder, is_onnx
-from paraloom.embed.search import Found, search
-from paraloom.embed.static import is_static, load_static
-from paraloom.embed.store import EXPORTED, is_exported, load_encoder, model_at, save_encoder
+from paraloom.embed.store import EXPORTED, is_exported, is_onnx, is_static, load_encoder, model_at, save_encoder
 from paraloom.embed.threads import available_threads
 from paraloom.embed.transformer import CONFIG as TRANSFORMER_CONFIG
 from paraloom.embed.transformer import (
@@ -33,8 +30,15 @@ from paraloom.embed.transformer import (
 from paraloom.io.atomic import atomic_folder
 from paraloom.text.sequences import list_of_strings
 
-# Training loads many modules that an encoder which only encodes does not need.
+if TYPE_CHECKING:
+    from paraloom.embed.search import Found
+
+# What an encoder that only encodes does not need.
 _train_on_files = late("paraloom.embed.training:train_on_files")
+_load_static = late("paraloom.embed.static:load_static")
+_onnx_encoder = late("paraloom.embed.onnx_encoder:OnnxEncoder")
+_search = late("paraloom.embed.search:search")
+_found = late("paraloom.embed.search:Found")
 
 
 class Encoder:
@@ -262,9 +266,9 @@ class Encoder:
         groups: list[list[Found]] = [[] for _ in given]
         if not texts:
             return groups[0] if isinstance(queries, str) else groups
-        result = search(self.encode(given), stored, k)
+        result = _search(self.encode(given), stored, k)
         groups = [
-            [Found(texts[row], cosine, row) for cosine, row in zip(cosines, rows, strict=True) if row >= 0]
+            [_found(texts[row], cosine, row) for cosine, row in zip(cosines, rows, strict=True) if row >= 0]
             for cosines, rows in zip(result.cosines.tolist(), result.rows.tolist(), strict=True)
         ]
         return groups[0] if isinstance(queries, str) else groups
@@ -337,11 +341,11 @@ def _open(model: str | Path, threads: int) -> EncoderLike:
     if is_trained_transformer(folder):
         return _trained_transformer(folder, threads)
     if is_static(folder):
-        return load_static(folder, threads)
+        return _load_static(folder, threads)
     if is_exported(folder):
         return load_encoder(folder / EXPORTED, threads)
     if is_onnx(folder):
-        return OnnxEncoder(folder, threads)
+        return _onnx_encoder(folder, threads)
     if folder.exists() and not (folder / "modules.json").is_file():
         return load_encoder(folder, threads)
     if not folder.exists():

@@ -86,15 +86,6 @@ class OnnxEncoder:
                 self._vocabularies[name] = Vocabulary(name.removesuffix("_rows"), entries)
 
 
-def is_onnx(folder: str | Path) -> bool:
-    """True if a folder has an exported graph of an encoder."""
-    try:
-        config = json.loads((Path(folder) / "config.json").read_text(encoding="utf-8"))
-        return (Path(folder) / FILE).is_file() and {"inputs", "dimension", "signature"} <= set(config)
-    except (OSError, ValueError, TypeError):
-        return False
-
-
 def _tokenizer(path: Path, max_length: int) -> Tokenizer:
     with imports_of_extra("transformer", "a transformer in ONNX format"):
         from tokenizers import Tokenizer

@@ -60,19 +60,6 @@ class TokenizerVocabulary(Vocabulary):
         return RowLists(rows, offsets)
 
 
-def is_static(folder: str | Path) -> bool:
-    """True if a folder contains a static model of model2vec or sentence-transformers."""
-    folder = Path(folder)
-    names = ("modules.json", "tokenizer.json", "model.safetensors")
-    if not all((folder / name).is_file() for name in names):
-        return False
-    try:
-        modules = json.loads((folder / "modules.json").read_text(encoding="utf-8"))
-        return bool(modules[0]["type"].endswith("StaticEmbedding") and modules[0]["path"] in ("", "."))
-    except (ValueError, KeyError, IndexError, TypeError):
-        return False
-
-
 def load_static(folder: str | Path, threads: int = 1) -> SentenceEncoder:
     """Load a static model. The vectors are those of its own library, except that they are not normalized."""
     from safetensors import SafetensorError

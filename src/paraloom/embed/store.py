@@ -95,6 +95,28 @@ def model_card(encoder: SentenceEncoder, training: Mapping[str, object]) -> str:
     )
 
 
+def is_static(folder: str | Path) -> bool:
+    """True if a folder contains a static model of model2vec or sentence-transformers."""
+    folder = Path(folder)
+    names = ("modules.json", "tokenizer.json", "model.safetensors")
+    if not all((folder / name).is_file() for name in names):
+        return False
+    try:
+        modules = json.loads((folder / "modules.json").read_text(encoding="utf-8"))
+        return bool(modules[0]["type"].endswith("StaticEmbedding") and modules[0]["path"] in ("", "."))
+    except (ValueError, KeyError, IndexError, TypeError):
+        return False
+
+
+def is_onnx(folder: str | Path) -> bool:
+    """True if a folder has an exported graph of an encoder."""
+    try:
+        config = json.loads((Path(folder) / "config.json").read_text(encoding="utf-8"))
+        return (Path(folder) / "model.onnx").is_file() and {"inputs", "dimension", "signature"} <= set(config)
+    except (OSError, ValueError, TypeError):
+        return False
+
+
 def is_exported(folder: Path) -> bool:
     """True if a folder is an export for sentence-transformers with the encoder in it, as we load it."""
     return (folder / "modules.json").is_file() and (folder / EXPORTED / CONFIG).is_file()
