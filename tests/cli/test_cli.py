@@ -103,7 +103,7 @@ def test_the_front_page_has_about_twenty_verbs(paraloom: Command) -> None:
     status, out, _ = paraloom("--help")
     assert status == 0
     listed = {line.split()[1] for line in out.splitlines() if line.startswith("│ ") and line[2] not in " -"}
-    assert listed == FRONT | {"research", "papers"} and len(FRONT) <= 22
+    assert listed == FRONT | {"research", "papers"} and len(listed) <= 22
     assert {path.split()[0] for path in commands()} == listed | HIDDEN
 
 

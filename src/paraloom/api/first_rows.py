@@ -12,21 +12,21 @@ from typing import Any, TypeVar
 import numpy as np
 import pyarrow as pa
 
-from paraloom.api.models import summarize_model
 from paraloom.core.errors import DataError, ParaloomError
 from paraloom.core.lazy import late, load_object
 from paraloom.core.remote_files import path_below
-from paraloom.core.results import json_values
 from paraloom.core.schema import DECIDING, PAIRS
 from paraloom.io import Corpus, read_lines
-from paraloom.io.arrays import map_array
 from paraloom.io.bitext import is_output_stream, read_pairs
 from paraloom.io.compression import without_compression
 from paraloom.io.formats.names import is_dataset, sides
 from paraloom.io.quoting import BadRow
-from paraloom.io.records import table_rows
 from paraloom.io.shards import open_shard, read_rows
 
+_summarize_model = late("paraloom.api.models:summarize_model")
+_json_values = late("paraloom.core.results:json_values")
+_map_array = late("paraloom.io.arrays:map_array")
+_table_rows = late("paraloom.io.records:table_rows")
 _number_or_text = late("paraloom.io.typed_tables:number_or_text")
 
 _COUNTED = 1_000_000
@@ -77,7 +77,7 @@ class Preview:
 
     def to_dict(self) -> dict[str, Any]:
         """The path, number of rows, names of columns and first rows, as json.dumps takes them."""
-        shown = json_values(self.shown)
+        shown = _json_values(self.shown)
         return {"path": self.path, "rows": self.rows, "columns": list(self.columns), "shown": shown}
 
     def _row(self, row: dict[str, Any]) -> str:
@@ -109,7 +109,7 @@ def preview(path: str | Path, rows: int = 3) -> Preview:
                 count, columns = file.metadata.num_rows, tuple(file.schema_arrow.names)
             return Preview(name, count, columns, tuple(islice(read_rows(path), rows)))
         if suffix == ".npy":
-            vectors = np.atleast_2d(map_array(path))
+            vectors = np.atleast_2d(_map_array(path))
             first = tuple({"vector": vector.tolist()} for vector in vectors[:rows])
             return Preview(name, len(vectors), ("vector",), first)
     except (OSError, ValueError, pa.ArrowException) as error:
@@ -135,7 +135,7 @@ def _folder(folder: Path, rows: int) -> Preview:
         if (path / "corpus.json").is_file():
             corpus = Corpus.open(path)
             return Preview(str(path), corpus.rows, tuple(corpus.schema.names), _first(corpus.batches(), rows))
-    model = summarize_model(folder, str(folder))
+    model = _summarize_model(folder, str(folder))
     if model.kind == "model":
         raise DataError("neither a corpus, a run nor a model", file=folder, remedy="Name a file, or such a folder.")
     return Preview(str(folder), None, (), (), model.format())
@@ -181,7 +181,7 @@ def _begin(items: Iterator[_Item], rows: int) -> tuple[list[_Item], int | None]:
 
 
 def _separated(name: str, rows: int) -> Preview:
-    first, count = _begin(table_rows(name), rows)
+    first, count = _begin(_table_rows(name), rows)
     for number, row in enumerate(first, start=1):
         if isinstance(row, BadRow):
             raise row.error.at(file=name, row=number)
@@ -231,7 +231,7 @@ def _text(value: object) -> str:
     """A value as text; the numbers of a vector in four digits, and no more of them than fit."""
     if isinstance(value, list | np.ndarray) and len(value) and isinstance(value[0], float):
         return f"[{', '.join(_number(number) for number in value[:_WIDTH])}]"
-    return value if isinstance(value, str) else json.dumps(json_values(value), ensure_ascii=False)
+    return value if isinstance(value, str) else json.dumps(_json_values(value), ensure_ascii=False)
 
 
 def _is_number(value: object) -> bool:

@@ -141,10 +141,9 @@ class Pairs(PairsTable):
             >>> as_pairs([("a b c", "a b c d")]).score([longer, "overlap"])[0]["longer"]
             2.0
         """
-        from paraloom.pairs.scoring.models import PARAPHRASE_SCORE, encoder_scorers, without_bilingual
+        from paraloom.pairs.scoring.models import PARAPHRASE_SCORE, encoder_scorers, split_metrics, without_bilingual
         from paraloom.pairs.scoring.table import score as score_batch
         from paraloom.stages.scores import Score
-        from paraloom.text.learned_metrics import split_metrics
 
         model, name, in_memory = named_encoder(encoder)
         named, scorers, functions = split_scores(scores)

@@ -30,13 +30,13 @@ MODULES: dict[str, str] = {
 FRONT = frozenset(
     [
         *("quickstart", "backtranslate", "paraphrase", "score", "filter", "mine", "augment", "translate", "train"),
-        *("distill", "encode", "search", "extract", "align", "evaluate", "run", "status", "report", "explore", "head"),
-        *("models", "demo"),
+        *("distill", "encode", "search", "extract", "align", "evaluate", "run", "status", "report", "explore"),
+        "models",
     ]
 )
 """First words of the commands on the front page."""
 
-HIDDEN = frozenset(["scores", "stages"])
+HIDDEN = frozenset(["demo", "head", "scores", "stages"])
 """Commands that are found by their names in messages and pages, not on the front page."""
 
 GROUPS: dict[str, tuple[str, str]] = {

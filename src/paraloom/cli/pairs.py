@@ -10,17 +10,19 @@ from typing import Any
 
 import typer
 
-import paraloom.web as reports
 from paraloom import api
 from paraloom.bundled import BUNDLED
 from paraloom.cli.declaration import Command
 from paraloom.cli.output import as_written, conclude, print_run, suggest, time_taken, written
 from paraloom.cli.shared import TRANSLATOR
 from paraloom.core.errors import ConfigError
+from paraloom.core.lazy import late
 from paraloom.core.progress import format_duration
 from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.shard import OnError
 from paraloom.text.language_names import language_code
+
+_write_rating_page = late("paraloom.web:write_rating_page")
 
 
 def _backtranslate(
@@ -148,7 +150,7 @@ def _draw_labels(pairs: str, path: Path, criteria: dict[str, Any], as_json: bool
         raise ConfigError("which precision the labels are for is missing", remedy="Give --precision, such as 0.9.")
     count, sheet = api.draw_labels(pairs, path, **criteria), path.with_suffix(".tsv")
     if count and path.suffix == ".html":
-        reports.write_rating_page(sheet, path)
+        _write_rating_page(sheet, path)
     if as_json:
         typer.echo(as_written(sheet if path.suffix == ".html" else path, pairs=count))
     elif not count:
@@ -237,7 +239,7 @@ def _judge_sample(
     """
     key = api.draw_sheet(pairs, output, **options)
     if page is not None:
-        reports.write_rating_page(output, page)
+        _write_rating_page(output, page)
     if as_json:
         typer.echo(as_written(output, key=key, pairs=api.preview(output, 1).rows))
         return

@@ -20,9 +20,11 @@ import typer
 
 from paraloom.core.errors import ParaloomError
 from paraloom.core.events import emit, report_events_to
+from paraloom.core.lazy import late
 from paraloom.core.progress import format_duration
 from paraloom.core.version import __version__
-from paraloom.pipeline.event_log import log_to
+
+_log_to = late("paraloom.pipeline.event_log:log_to")
 
 _POST_SECONDS = 10.0
 """How long a web address may take to answer."""
@@ -78,7 +80,7 @@ def watched(
     try:
         with ExitStack() as stack, _reported(ending), _ended(ending):
             if log_file is not None:
-                stack.enter_context(log_to(Path(log_file)))
+                stack.enter_context(_log_to(Path(log_file)))
             emit("command_begin", command=name, version=__version__, process=os.getpid(), host=platform.node())
             yield
     finally:

@@ -15,12 +15,16 @@ from typing import TYPE_CHECKING, Any
 
 from paraloom.core.digests import digest, file_digest
 from paraloom.core.errors import ConfigError, DataError, MissingExtraError, ParaloomError, RunError
-from paraloom.core.hub import hub_endpoint
-from paraloom.core.hub_datasets import join_files, select_files, selection_of
+from paraloom.core.lazy import late
 from paraloom.core.secrets import hide_environment, redacted
 
 if TYPE_CHECKING:
     from fsspec import AbstractFileSystem
+
+_hub_endpoint = late("paraloom.core.hub:hub_endpoint")
+_join_files = late("paraloom.core.hub_datasets:join_files")
+_select_files = late("paraloom.core.hub_datasets:select_files")
+_selection_of = late("paraloom.core.hub_datasets:selection_of")
 
 
 def is_below(name: object) -> bool:
@@ -109,7 +113,7 @@ def filesystem(url: str) -> tuple[AbstractFileSystem, str]:
         options = {"timeout": _TIMEOUT, "banner_timeout": _TIMEOUT, "auth_timeout": _TIMEOUT}
     elif scheme == "hf":
         # An instance that was used before keeps its listings, and would not see a new commit.
-        options = {"endpoint": hub_endpoint(), "skip_instance_cache": True}
+        options = {"endpoint": _hub_endpoint(), "skip_instance_cache": True}
     with storage_errors(url):
         try:
             file_system, path = fsspec.core.url_to_fs(url, **options)
@@ -159,7 +163,7 @@ def origin(path: Path) -> str | None:
 def fetched(url: str | Path) -> Path:
     """Fetch a file, a folder, or a split of a data set as one table into the cache, unless it has the same content."""
     url = as_url(url)
-    selection = selection_of(url)
+    selection = _selection_of(url)
     if (braces := _BRACES.search(url)) is not None:
         return _fetched_sides(url, braces)
     shown = redacted(url)
@@ -168,7 +172,7 @@ def fetched(url: str | Path) -> Path:
     table = ""
     if selection is not None and folder:
         with storage_errors(url):
-            table, chosen = select_files(selection, file_system, path, files)
+            table, chosen = _select_files(selection, file_system, path, files)
         files = {name: files[name] for name in chosen} or files
     facts = {name: [_size(fact), *_content(fact)] for name, fact in files.items()}
     versioned = all(len(fact) > 1 for fact in facts.values())
@@ -261,7 +265,7 @@ def _fetch(
                 raise RunError("the file changed while it was fetched", file=redacted(url), remedy="Run again.")
             digests[below] = file_digest(target)
         if join:
-            join_files([folder / below for below in files], temporary / name)
+            _join_files([folder / below for below in files], temporary / name)
             shutil.rmtree(folder)
             digests = {"": file_digest(temporary / name)}
         (temporary / _RECORD).write_text(json.dumps(digests), encoding="utf-8")

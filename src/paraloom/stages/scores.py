@@ -15,7 +15,6 @@ from paraloom.core.protocols import CorpusReader, ScoringTranslatorLike
 from paraloom.core.stage import Fit, Json, Map, Ref, StageContext
 from paraloom.core.stage_cache import cached_per_stage
 from paraloom.io import Corpus
-from paraloom.stages.input_checks import PARAPHRASE_MODEL, check_scored_languages, check_word_counts
 
 if TYPE_CHECKING:
     from paraloom.pairs.scoring.models import MeaningJudge
@@ -186,6 +185,7 @@ class Score(Map):
                 )
         if "word_counts" in paths:
             from paraloom.pairs.scoring.idf import DocumentFrequencies
+            from paraloom.stages.input_checks import check_word_counts
 
             check_word_counts(corpus, DocumentFrequencies.load(paths["word_counts"]), context.seed)
         judged = self.judge is None and bool(JUDGED & {*self.scores})
@@ -193,6 +193,7 @@ class Score(Map):
             return {}
         from paraloom.mt.model_card import card_languages
         from paraloom.pairs.scoring.paraphrase_model import ParaphraseModel
+        from paraloom.stages.input_checks import PARAPHRASE_MODEL, check_scored_languages
 
         translator, reverse = (
             scoring_translator(paths[name]) if name in paths else None for name in ("translator", "reverse_translator")
@@ -202,11 +203,7 @@ class Score(Map):
         if "encoder" in paths and not any(languages.values()):
             languages = {"encoder": card_languages(paths["encoder"])}
         return check_scored_languages(
-            corpus,
-            translator=translator,
-            reverse_translator=reverse,
-            languages=languages,
-            seed=context.seed,
+            corpus, translator=translator, reverse_translator=reverse, languages=languages, seed=context.seed
         )
 
     def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     import torch
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-METRICS = ("comet", "metricx")  # Names of the metrics: `score --with NAME:FOLDER`
 
 Values: TypeAlias = Float32s
 
@@ -240,18 +239,8 @@ class MetricX:
 
 
 def load_metric(name: str, folder: Path) -> Comet | MetricX:
-    """The metric of a folder; name is one of `METRICS`."""
+    """The metric of a folder; name is `comet` or `metricx`."""
     return Comet.load(folder) if name == "comet" else MetricX.load(folder)
-
-
-def split_metrics(names: Sequence[str]) -> tuple[tuple[str, ...], dict[str, Path]]:
-    """Split `comet:FOLDER` and `metricx:FOLDER` off names of scores."""
-    folders = {
-        name: Path(folder).expanduser().absolute()
-        for name, colon, folder in (one.partition(":") for one in names)
-        if colon and name in METRICS
-    }
-    return tuple(name for name in names if name.partition(":")[0] not in folders), folders
 
 
 def compares_references(folder: Path) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -267,3 +268,13 @@ def _of_sides(
         )
         for side, column in columns.items()
     )
+
+
+def split_metrics(names: Sequence[str]) -> tuple[tuple[str, ...], dict[str, Path]]:
+    """Split `comet:FOLDER` and `metricx:FOLDER` off names of scores."""
+    folders = {
+        name: Path(folder).expanduser().absolute()
+        for name, colon, folder in (one.partition(":") for one in names)
+        if colon and name in METRICS
+    }
+    return tuple(name for name in names if name.partition(":")[0] not in folders), folders
