@@ -196,11 +196,7 @@ def evaluate_translator(
     """Compute BLEU and chrF of a translator on pairs, and what its translations cost.
 
     Args:
-        translator: A translator, or a reference to one: a bundled name such as de-en, a folder, OWNER/NAME, or the
-            address of an endpoint, each with settings as in 'NAME?from=de&to=en'.
         save_costs: Keep the costs in the model's folder: other text is compared with them from then on.
-        src_column: Source column of a table: a name, or a number from 1.
-        tgt_column: Target column of a table: a name, or a number from 1.
     """
     model = named_model(translator, COST_DECODING, check_costs=not save_costs)
     if save_costs and not isinstance(model, Translator):

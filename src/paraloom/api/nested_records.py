@@ -72,13 +72,11 @@ def translate_records(
     sentence keeps its own words where its translation failed, or would lose a link, a tag or code in backticks.
 
     Args:
-        translator: A translator, or a reference to one.
         source: Records, .jsonl, .csv, .tsv or .parquet; or a document: .md, .html, .srt or .vtt.
         output: The same format again.
         column: The texts: a column, its number from 1 in a .csv or .tsv without a header, or a path such as
             messages.*.content, with * for every item of a list; text of a document.
         decode: How to decode. Default: beam:5; greedy for an endpoint.
-        check_languages: Stop, before any work, at text that the translator cannot read.
     """
     path, target = Path(source), str(output)
     named = isinstance(translator, (str, Path))

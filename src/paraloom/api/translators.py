@@ -211,13 +211,11 @@ def translate_file(
     VARIANTS (.tsv, .jsonl, .parquet), with the number of the line, from 1, as `pair_id`.
 
     Args:
-        translator: A translator, or a reference to one.
         source: A sentence per line.
         output: Text, or a table.
         decode: How to decode. Default: beam:5; greedy for an endpoint.
         nbest: Translations per sentence; several are written as row, rank, logprob, tokens, text.
         threads: Cores; default: all. The result is the same.
-        check_languages: Stop, before any work, at text that the translator cannot read.
         json_lines: Without a file, each translation as a line of JSON.
     """
     from paraloom.mt.streams import translate_stream

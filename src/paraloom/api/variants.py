@@ -74,10 +74,6 @@ def translate_variants(
         column: The side of pairs that is translated: src or tgt.
         field: Of a table of text: the column, a name or a number from 1.
         lang: Language of text, such as en.
-        src_lang: Of pairs: language of the source side, such as de.
-        tgt_lang: Of pairs: language of the target side, such as en.
-        src_column: Source column of a table: a name, or a number from 1.
-        tgt_column: Target column of a table: a name, or a number from 1.
 
     Reference:
         Burchell et al. (2022), §2.

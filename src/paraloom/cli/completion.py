@@ -8,11 +8,7 @@ from paraloom import api
 
 
 def _models(kind: str) -> Callable[[str], list[str]]:
-    """What completes the name of a bundled or cached model of a kind.
-
-    >>> _models("encoder")("english-")
-    ['english-small']
-    """
+    """What completes the name of a bundled or cached model of a kind."""
 
     def complete(incomplete: str) -> list[str]:
         models = api.list_models()
@@ -39,11 +35,7 @@ def complete_preset(incomplete: str) -> list[str]:
 
 
 def complete_scores(incomplete: str) -> list[str]:
-    """Lists of scores and groups whose last name begins so.
-
-    >>> complete_scores("overlap,ble")
-    ['overlap,bleu1']
-    """
+    """Lists of scores and groups whose last name begins so."""
     before, comma, last = incomplete.rpartition(",")
     names = [*api.GROUPS, *api.SCORES]
     return [f"{before}{comma}{name}" for name in names if name.startswith(last)]

@@ -294,11 +294,7 @@ def described(function: Callable[..., object]) -> tuple[str, dict[str, str]]:
 
 
 def first_sentence(text: str) -> str:
-    """The first sentence of a description, and the default if it follows, without the roles of reStructuredText.
-
-    >>> first_sentence("Width of each part. Default: 300. Wider is slower.")
-    'Width of each part. Default: 300.'
-    """
+    """The first sentence of a description, and the default if it follows, without the roles of reStructuredText."""
     text = re.sub(r":(?:class|func|mod):`~?([^`]+)`", r"`\1`", text)
     text = text.replace("``", "`").partition(" **")[0]
     first, *others = re.split(r"(?<=[.…])\s+(?=[A-Z`])", text, maxsplit=2)

@@ -12,11 +12,7 @@ from paraloom.core.errors import ConfigError
 
 
 def pairs(paths: list[str]) -> str:
-    """Pairs as given on the command line: one name, or the files of both sides.
-
-    >>> pairs(["mine.de", "mine.en"]), pairs(["mine.tsv"])
-    ('mine.{de,en}', 'mine.tsv')
-    """
+    """Pairs as given on the command line: one name, or the files of both sides."""
     if len(paths) == 1:
         return paths[0]
     if len(paths) > 2:

@@ -15,11 +15,7 @@ _FIELDS = {"from": "source", "to": "target"}  # Key of a reference → the field
 
 
 def split_reference(reference: str) -> tuple[str, dict[str, str]]:
-    """A reference to a model as its name, and its settings as texts, which are encoded as in a query of a URL.
-
-    >>> split_reference("facebook/nllb-200-distilled-600M?from=cs&to=en")
-    ('facebook/nllb-200-distilled-600M', {'from': 'cs', 'to': 'en'})
-    """
+    """A reference to a model as its name, and its settings as texts, which are encoded as in a query of a URL."""
     name, mark, query = reference.partition("?")
     if not mark or "=" not in query:
         return reference, {}

@@ -34,12 +34,7 @@ class StageContext:
     first_row: int = 0  # For a Map: position of the batch's first row in that shard, from 0
 
     def paths(self, name: str) -> tuple[Path, ...]:
-        """The folders of an `inputs` field that holds a list, in order.
-
-        Example:
-            >>> StageContext(0, {"corpora.0": Path("10-a"), "corpora.1": Path("20-b")}).paths("corpora")
-            (PosixPath('10-a'), PosixPath('20-b'))
-        """
+        """The folders of an `inputs` field that holds a list, in order."""
         count = sum(key.rpartition(".")[0] == name for key in self.inputs)
         return tuple(self.inputs[f"{name}.{index}"] for index in range(count))
 

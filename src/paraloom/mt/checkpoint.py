@@ -88,13 +88,7 @@ def stored_copies(name: str) -> list[Path]:
 
 
 def stored_name(folder: Path) -> str:
-    """What names the model of a folder of the cache: of one of the hub a reference, of others the folder.
-
-    >>> stored_name(Path("translators/Helsinki-NLP--opus-mt-de-en-int8"))
-    'opus-mt-de-en'
-    >>> stored_name(Path("translators/owner--model@v2-float16"))
-    'owner/model?revision=v2&precision=float16'
-    """
+    """What names the model of a folder of the cache: of one of the hub a reference, of others the folder."""
     stem, _, precision = folder.name.rpartition("-")
     if "--" not in stem:
         return str(folder)

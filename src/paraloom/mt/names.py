@@ -25,42 +25,26 @@ _PAIR = re.compile(r"opus-mt-(?:tc-(?:base-|big-|bible-big-)?)?([a-z]{2,3})-([a-
 
 
 def is_short_name(name: str) -> bool:
-    """True if a name is short for one of the hub.
-
-    >>> is_short_name("opus-mt-de-en"), is_short_name("Helsinki-NLP/opus-mt-de-en")
-    (True, False)
-    """
+    """True if a name is short for one of the hub."""
     return name.lower() in SHORT_NAMES or re.fullmatch(r"opus-mt-[\w.-]+", name) is not None
 
 
 def hub_name(name: str) -> str | None:
-    """OWNER/NAME of a name of the hub, short or not; None for other names, and for paths.
-
-    >>> hub_name("opus-mt-de-en"), hub_name("NLLB-600M"), hub_name("de-en")
-    ('Helsinki-NLP/opus-mt-de-en', 'facebook/nllb-200-distilled-600M', None)
-    """
+    """OWNER/NAME of a name of the hub, short or not; None for other names, and for paths."""
     if is_short_name(name):
         return SHORT_NAMES.get(name.lower(), f"{_OPUS}/{name}")
     return name if re.fullmatch(r"[\w.-]+/[\w.-]+", name) and not Path(name).parent.exists() else None
 
 
 def short_name(name: str) -> str:
-    """The short name of an OWNER/NAME, or the name itself.
-
-    >>> short_name("facebook/m2m100_418M"), short_name("somebody/model")
-    ('m2m100-418m', 'somebody/model')
-    """
+    """The short name of an OWNER/NAME, or the name itself."""
     if name.startswith(f"{_OPUS}/opus-mt-"):
         return name.removeprefix(f"{_OPUS}/")
     return next((short for short, known in SHORT_NAMES.items() if known == name), name)
 
 
 def pair_of(name: str) -> tuple[str, str] | None:
-    """The languages that a name of OPUS-MT says; None of other names and of groups of languages.
-
-    >>> pair_of("Helsinki-NLP--opus-mt-tc-big-en-fr-int8"), pair_of("opus-mt-en-mul"), pair_of("nllb-600m")
-    (('en', 'fr'), None, None)
-    """
+    """The languages that a name of OPUS-MT says; None of other names and of groups of languages."""
     match = _PAIR.search(name)
     return (match[1], match[2]) if match and find_language(match[1]) and find_language(match[2]) else None
 

@@ -40,12 +40,7 @@ class Bins:
         return counts
 
     def condition(self, i: int) -> str:
-        """The condition that a row is in bin i.
-
-        Example:
-            >>> Bins("cosine", (0, 0.5, 1), np.empty(0, np.int8)).condition(0)
-            'cosine < 0.5'
-        """
+        """The condition that a row is in bin i."""
         name = identifier(self.column)
         bounds = [f"{name} >= {plain_number(self.edges[i])}"] if i else []
         bounds += [f"{name} < {plain_number(self.edges[i + 1])}"] if i < self.size - 1 else []

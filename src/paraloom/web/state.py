@@ -42,12 +42,7 @@ class ViewState:
         return RowFilter(self.where, self.search, self.sort)
 
     def url(self, path: str, **changes: object) -> str:
-        """The address of a page.
-
-        Example:
-            >>> ViewState(where="cosine > 0.8", page=3).url("/pairs", sort="-cosine")
-            '/pairs?where=cosine+%3E+0.8&sort=-cosine'
-        """
+        """The address of a page."""
         own = {key: value for key, value in changes.items() if key in _FIELDS}
         if own and "page" not in own:
             own["page"] = 1

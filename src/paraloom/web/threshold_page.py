@@ -36,12 +36,7 @@ class Threshold:
 
     @property
     def clause(self) -> str:
-        """The condition that a row is kept.
-
-        Example:
-            >>> Threshold("cosine", 0.8, "above").clause
-            'cosine >= 0.8'
-        """
+        """The condition that a row is kept."""
         return f"{identifier(self.column)} {'>=' if self.keeps == 'above' else '<='} {plain_number(self.value)}"
 
 

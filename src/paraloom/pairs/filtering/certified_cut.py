@@ -197,9 +197,6 @@ def log_capital(labels: npt.ArrayLike, rows: int, precision: float, counted: Boo
 
     Each bet is the ratio of the probabilities of a label: by a higher precision, and if as few of all rows are right as
     the promise just excludes. The capital is spread over several higher precisions.
-
-    >>> round(log_capital([1] * 3, 10, 0.5), 3)  # of 10 rows 5, then 4 of 9, 3 of 8 would be right
-    1.965
     """
     known = np.asarray(labels, np.int64)
     if known.sum() >= precision * rows - 1e-9:

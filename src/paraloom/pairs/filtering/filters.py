@@ -340,11 +340,7 @@ def format_preview(counts: Sequence[CriterionCount]) -> str:
 
 
 def summarize_preview(counts: Sequence[CriterionCount]) -> str:
-    """Say how many rows all criteria together keep, and which one costs most.
-
-    >>> summarize_preview([CriterionCount("chrf <= 90", 200, 150, 150), CriterionCount("tgt_tokens > 3", 200, 20, 5)])
-    'together: 5 of 200 pairs (2.5 %); tgt_tokens > 3 rejects most: 180'
-    """
+    """Say how many rows all criteria together keep, and which one costs most."""
     last, costliest = counts[-1], min(counts, key=lambda count: count.alone)
     share = 100 * last.together / max(1, last.rows)
     lost = f"; {costliest.criterion} rejects most: {costliest.rows - costliest.alone:,}"

@@ -37,11 +37,7 @@ class Judgments:
     ties: int
 
     def format(self) -> str:
-        """How far raters agree; '' for one rater.
-
-        >>> Judgments({}, {}, compared=60, agreed=57, ties=2).format()
-        'raters agree on 57 of 60 pairs; 2 ties count as wrong'
-        """
+        """How far raters agree; '' for one rater."""
         if not self.compared:
             return ""
         return f"raters agree on {self.agreed:,} of {self.compared:,} pairs; {self.ties:,} ties count as wrong"

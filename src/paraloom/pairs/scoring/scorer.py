@@ -30,13 +30,7 @@ Values: TypeAlias = Int32s | Float32s
 
 
 class PairBatch:
-    """Statistics that the scores of n pairs share (tokens, lengths, shared n-grams), computed once, on demand.
-
-    Example:
-        >>> pairs = PairBatch(pa.RecordBatch.from_pydict({"src": ["to be or not to be"], "tgt": ["to be"]}))
-        >>> pairs.src.lengths.tolist(), pairs.shared_ngrams(2).tolist()
-        ([6], [1])
-    """
+    """Statistics that the scores of n pairs share (tokens, lengths, shared n-grams), computed once, on demand."""
 
     def __init__(self, batch: pa.RecordBatch) -> None:
         self.batch = batch
