@@ -123,16 +123,7 @@ def preview_filter(
     on_error: OnError = "stop",
     **criteria: Unpack[CriteriaSettings],
 ) -> list[CriterionCount]:
-    """Count what `Pairs.filter` would keep: by each criterion alone, by those so far, by all; nothing is filtered.
-
-    Args:
-        pairs: Pairs in any form that `as_pairs` takes.
-        where: A condition in SQL over the columns.
-        preset: strict, balanced or loose, as for `Pairs.filter`; its scores are computed first.
-        encoder: For a preset: compute `paraphrase_score` first, with this encoder.
-        reverse_translator: For a preset: translate back first, with this translator.
-        **criteria: Further criteria of `paraloom.stages.Filter`: `top`, `decile`, `by`, `sample`, `precision` …
-    """
+    """Count what `Pairs.filter` would keep: by each criterion alone, by those so far, by all; nothing is filtered."""
     corpus, settings = filter_settings(
         open_pairs(pairs, on_error=on_error),
         {**criteria, "where": where},

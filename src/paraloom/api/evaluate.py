@@ -94,14 +94,7 @@ def compare_on_similarity(
     resamples: int = SAMPLES,
     seed: int = 1,
 ) -> EncoderComparison:
-    """Compare encoders, what they started from and overlap on similarity tasks, with bootstrap intervals.
-
-    Args:
-        encoders: Two or more: a bundled name such as english, a folder, or a sentence-transformers model.
-        folder: A folder of similarity tasks, such as data/sts, or a file of pairs.
-        tasks: Only these tasks.
-        resamples: Bootstrap samples.
-    """
+    """Compare encoders, what they started from and overlap on similarity tasks, with bootstrap intervals."""
     paths = {str(encoder): encoder for encoder in encoders}
     models = {name: open_encoder(path) for name, path in paths.items()}
     starts = {f"{name}, untrained": start for name, start in open_starts(paths).items()}

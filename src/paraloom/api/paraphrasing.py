@@ -253,13 +253,7 @@ def paraphrase_files(
     seed: int = 1,
     **options: Any,
 ) -> ParaphrasedFiles:
-    """Paraphrase texts and files; if stopped, the same call resumes.
-
-    Args:
-        texts: As `paraphrase_stages` takes them.
-        output: Where to write.
-        **options: The other options of `paraphrase_stages`.
-    """
+    """Paraphrase texts and files; if stopped, the same call resumes."""
     target = str(output)
     lines = _is_text_file(target)
     with paraphrase_stages(texts, output, on_error=on_error, **options) as stages:
@@ -305,14 +299,7 @@ def plan_paraphrases(
     seed: int = 1,
     **options: Any,
 ) -> RunEstimate:
-    """Measure on samples of the texts what `paraphrase_files` will take: requests, time, memory and disk.
-
-    Args:
-        texts: As `paraphrase_stages` takes them.
-        output: Where that call will write.
-        plan_rows: Texts of the larger of two samples; endpoints are asked about the texts of both.
-        **options: The other options of `paraphrase_stages`.
-    """
+    """Measure on samples of the texts what `paraphrase_files` will take: requests, time, memory and disk."""
     with paraphrase_stages(texts, output, **options) as stages:
         return estimate_stages(stages, str(output), rows=plan_rows, seed=seed, workers=workers)
 
