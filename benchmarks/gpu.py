@@ -38,7 +38,6 @@ from paraloom.mt import Translator
 from paraloom.mt.config import TranslatorConfig
 from paraloom.mt.data import Examples
 from paraloom.mt.decoding import Decoding
-from paraloom.mt.trainer import Trainer
 
 TOKENS = 24
 LANGUAGES = {"marian": {"target": "fr"}, "nllb": {"source": "en", "target": "de"}}
@@ -121,6 +120,8 @@ def print_decoding(folder: Path, kind: str, lines: list[str], device: Device, ro
 
 def train_translators(device: Device, small: bool, steps: int) -> float:
     """Padded tokens per second of the updates of a translator, the first ones left out."""
+    from paraloom.mt.trainer import Trainer
+
     sizes = {"d_model": 64, "ffn_dim": 128} if small else {"d_model": 512, "ffn_dim": 2048, "heads": 8}
     layers = {} if small else {"encoder_layers": 6, "decoder_layers": 6, "vocab_size": 32_000}
     tokens = 1_000 if small else 16_384

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from paraloom.pairs.filtering.filters import Criteria
     from paraloom.pairs.filtering.held_out import HeldOut
     from paraloom.text.buffers import Texts
-    from paraloom.text.languages import LanguageIdentifier
 
 _files_of_bitext = late("paraloom.io.tables:files_of_bitext")
 _open_table = late("paraloom.io.tables:open_table")
@@ -36,6 +35,7 @@ _check = late("paraloom.pairs.filtering.filters:check")
 _criteria = late("paraloom.pairs.filtering.filters:Criteria")
 _select = late("paraloom.pairs.filtering.filters:select")
 _normalize = late("paraloom.text.normalize:normalize")
+_identifier = cached_per_stage()(late("paraloom.text.languages:LanguageIdentifier"))
 
 UNREAD = "unread"
 """Origin of rejected rows of a file; their `pair_id` is the row, from 1."""
@@ -449,13 +449,6 @@ def _columns(names: list[str]) -> list[str]:
         f"columns src and tgt, or text, not found among {', '.join(names)}",
         remedy="Clean a corpus of pairs or of sentences.",
     )
-
-
-@cached_per_stage()
-def _identifier(languages: tuple[str, ...]) -> LanguageIdentifier:
-    from paraloom.text.languages import LanguageIdentifier
-
-    return LanguageIdentifier(languages)
 
 
 @cached_per_stage()

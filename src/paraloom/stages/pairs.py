@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paraloom.core.errors import ConfigError, DataError, ModelError, nearest
+from paraloom.core.lazy import late
 from paraloom.core.protocols import CorpusReader, TranslatorLike
 from paraloom.core.schema import PAIRS, add_column, with_reasons
 from paraloom.core.stage import BATCH_ROWS, Fit, Json, Map, Ref, StageContext
@@ -138,11 +139,7 @@ def _with_depth(pairs: pa.RecordBatch, translator: TranslatorLike) -> pa.RecordB
     return add_column(pairs, "out_of_depth", pa.array(ranks, from_pandas=True), translator.signature)
 
 
-@cached_per_stage(2)
-def _translator(folder: Path, decode: str) -> TranslatorLike:
-    from paraloom.mt.loading import open_translator
-
-    return open_translator(folder, decode)
+_translator = cached_per_stage(2)(late("paraloom.mt.loading:open_translator"))
 
 
 @dataclass(frozen=True, kw_only=True)

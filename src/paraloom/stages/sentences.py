@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from paraloom.core.config import check_range
 from paraloom.core.errors import ConfigError, nearest
-from paraloom.core.protocols import EncoderLike
+from paraloom.core.lazy import late
 from paraloom.core.reasons import HELD_OUT
 from paraloom.core.schema import LANGUAGE_OF, SENTENCES, add_column, with_reasons
 from paraloom.core.stage import Fit, Json, Map, Ref, Source, StageContext
@@ -231,11 +231,7 @@ class Encode(Map):
         return add_column(batch, "vector", column, " + ".join(encoder.signature for encoder in encoders))
 
 
-@cached_per_stage()
-def _encoder(path: Path) -> EncoderLike:
-    from paraloom.embed.encoder import open_encoder
-
-    return open_encoder(path)
+_encoder = cached_per_stage()(late("paraloom.embed.encoder:open_encoder"))
 
 
 def _reason(text: str, is_new: bool, max_length: int) -> str | None:

@@ -14,7 +14,6 @@ import pyarrow as pa
 from paraloom.core.config import check_range
 from paraloom.core.errors import ConfigError, DataError, ModelError, imports_of_extra
 from paraloom.core.lazy import load_object
-from paraloom.core.protocols import ParserLike
 from paraloom.core.schema import add_column
 from paraloom.core.stage import Fit, Json, Map, Ref, StageContext
 from paraloom.core.stage_cache import cached_per_stage
@@ -190,6 +189,4 @@ class Parse(Map):
         return batch
 
 
-@cached_per_stage()
-def _parser(source: str | Path) -> ParserLike:
-    return load_parser(source)
+_parser = cached_per_stage()(load_parser)

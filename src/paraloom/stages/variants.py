@@ -15,7 +15,8 @@ import pyarrow.compute as pc
 from paraloom.core.batches import batched
 from paraloom.core.config import base_config, check_range
 from paraloom.core.errors import ConfigError, DataError
-from paraloom.core.protocols import CorpusReader, TranslatorLike, Variant
+from paraloom.core.lazy import late
+from paraloom.core.protocols import CorpusReader, Variant
 from paraloom.core.schema import PAIRS, SENTENCES, VARIANTS, require, with_reasons
 from paraloom.core.seeds import strided_seed
 from paraloom.core.stage import Json, Map, Ref, Source, StageContext
@@ -213,11 +214,7 @@ def _merged(of_translators: Sequence[Sequence[Variant]]) -> list[Variant]:
     return variants[:1] if all(not variant.tokens for variant in variants) else variants
 
 
-@cached_per_stage(8)
-def _translator(folder: Path, decoding: Decoding) -> TranslatorLike:
-    from paraloom.mt.loading import open_translator
-
-    return open_translator(folder, decoding)
+_translator = cached_per_stage(8)(late("paraloom.mt.loading:open_translator"))
 
 
 @dataclass(frozen=True, kw_only=True)
