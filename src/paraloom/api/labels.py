@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal, Unpack
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import numpy as np
 import pyarrow as pa
@@ -14,7 +14,6 @@ from paraloom.api.model_references import model_path
 from paraloom.api.pair_inputs import PairsLike, open_pairs
 from paraloom.api.pairs import Pairs
 from paraloom.api.run import input_stages_of, run_stages
-from paraloom.api.translators import AnyTranslator
 from paraloom.bundled import PARAPHRASE_MODEL, bundled_path
 from paraloom.core.array_types import Floats
 from paraloom.core.batches import as_list
@@ -39,6 +38,9 @@ from paraloom.stages.labels import (
     lower_is_better,
 )
 from paraloom.stages.scores import CountWords, TrainLanguageModel
+
+if TYPE_CHECKING:
+    from paraloom.api.translators import AnyTranslator
 
 DEFAULT_SCORES = ("overlap", "bleu1", "chrf", "mismatch", "meaning")
 """Scores that look-alikes are tried on by default."""

@@ -13,7 +13,7 @@ from dataclasses import asdict, replace
 from functools import partial
 from itertools import chain, tee
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import pyarrow as pa
 
@@ -34,14 +34,20 @@ from paraloom.io import write_table
 from paraloom.io.bitext import check_target
 from paraloom.io.compression import PIPE, open_write
 from paraloom.io.tables import check_lines
+from paraloom.mt.callable_translator import as_translator
+from paraloom.mt.checkpoint import bundled_translators, check_fetched
+from paraloom.mt.decoding import Beam, Decoding, describe_decoding, parse_decoding
+from paraloom.mt.endpoint import EndpointTranslator
+from paraloom.mt.loading import is_ready, open_translator
+from paraloom.mt.names import SHORT_NAMES, hub_name
+from paraloom.mt.streams import translate_stream
+from paraloom.mt.translator import Translator
 from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.shard import OnError
-
-if TYPE_CHECKING:
-    from paraloom.mt.decoding import Decoding
-    from paraloom.mt.endpoint import EndpointTranslator
-    from paraloom.mt.translator import Translator
-    from paraloom.stages.translators import LoadTranslator
+from paraloom.stages.endpoints import LoadEndpoint
+from paraloom.stages.input_checks import Direction, SampledRows
+from paraloom.stages.input_checks import check_languages as check_sample
+from paraloom.stages.translators import LoadTranslator, TrainTranslator
 
 AnyTranslator: TypeAlias = "Translator | LoadTranslator | EndpointTranslator | str | Path"
 """A translator that worker processes can load, or what loads one: a reference such as `NAME?from=de&to=en`."""
@@ -52,15 +58,6 @@ CHUNK = 500
 
 def translator_stages(translator: AnyTranslator, *, name: str = "translator") -> tuple[list[Stage], Ref, str | None]:
     """The stages that bring a translator in, what later stages refer to, and the translator's own decoding."""
-    from paraloom.mt.checkpoint import bundled_translators, check_fetched
-    from paraloom.mt.decoding import describe_decoding
-    from paraloom.mt.endpoint import EndpointTranslator
-    from paraloom.mt.loading import is_ready
-    from paraloom.mt.names import SHORT_NAMES, hub_name
-    from paraloom.mt.translator import Translator
-    from paraloom.stages.endpoints import LoadEndpoint
-    from paraloom.stages.translators import LoadTranslator
-
     if isinstance(translator, (str, Path)):
         translator = named_translator(translator)
     if isinstance(translator, Translator):
@@ -99,10 +96,6 @@ def translator_stages(translator: AnyTranslator, *, name: str = "translator") ->
 
 def loads_by_folder(translator: object) -> bool:
     """Whether worker processes can load a translator: names, folders, and objects with nothing but their folder."""
-    from paraloom.mt.endpoint import EndpointTranslator
-    from paraloom.mt.translator import Translator
-    from paraloom.stages.translators import LoadTranslator
-
     if isinstance(translator, Translator):
         try:
             plain = Translator(translator.folder)
@@ -167,8 +160,6 @@ def train_translator(
     Example:
         >>> train_translator("train.{cs,en}", "cs-en", steps=1600)  # trains for minutes  # doctest: +SKIP
     """
-    from paraloom.stages.translators import TrainTranslator
-
     reading = ReadingOptions(src_lang=src_lang, tgt_lang=tgt_lang, src_column=src_column, tgt_column=tgt_column)
     stages: list[Stage] = []
 
@@ -218,8 +209,6 @@ def translate_file(
         threads: Cores; default: all. The result is the same.
         json_lines: Without a file, each translation as a line of JSON.
     """
-    from paraloom.mt.streams import translate_stream
-
     if isinstance(translator, (str, Path)):
         translator = named_translator(translator, output=output)
     json_lines = json_lines and output == PIPE
@@ -284,12 +273,6 @@ def _write_translations(
 
 def _decoding_model(translator: object, decode: str | None, nbest: int | None) -> tuple[TranslatorLike, str, int]:
     """A translator that decodes as it is asked to, the name of the decoding, and its translations per sentence."""
-    from paraloom.mt.callable_translator import as_translator
-    from paraloom.mt.decoding import Beam, describe_decoding, parse_decoding
-    from paraloom.mt.endpoint import EndpointTranslator
-    from paraloom.mt.translator import Translator
-    from paraloom.stages.translators import LoadTranslator
-
     is_name = isinstance(translator, (str, LoadTranslator))
     model = None if is_name else as_translator(translator)
     decoding = parse_decoding(decode) if decode else getattr(model, "decoding", Beam())
@@ -309,11 +292,6 @@ def _decoding_model(translator: object, decode: str | None, nbest: int | None) -
 
 def named_model(translator: object, decoding: str | Decoding, *, check_costs: bool = True) -> TranslatorLike:
     """A translator for this process, as the command line names it."""
-    from paraloom.mt.callable_translator import as_translator
-    from paraloom.mt.loading import open_translator
-    from paraloom.mt.translator import Translator
-    from paraloom.stages.translators import LoadTranslator
-
     if isinstance(translator, (str, Path)):
         translator = named_translator(translator)
     if isinstance(translator, LoadTranslator):
@@ -328,9 +306,6 @@ def named_model(translator: object, decoding: str | Decoding, *, check_costs: bo
 
 def _check_language(lines: Sequence[str], model: TranslatorLike, source: str) -> None:
     """Fail if lines are in a language that a translator does not read."""
-    from paraloom.stages.input_checks import Direction, SampledRows
-    from paraloom.stages.input_checks import check_languages as check_sample
-
     sample = SampledRows([str(number) for number in range(1, len(lines) + 1)], {"text": list(lines)})
     try:
         check_sample(sample, "text", Direction.of(model))
