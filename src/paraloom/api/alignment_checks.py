@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from paraloom.core.errors import DataError
+from paraloom.evaluate.alignment import DocumentSpan, find_divergence, find_parts
 from paraloom.stages.input_checks import Direction
+from paraloom.text.function_words import sample_language
 from paraloom.text.language_names import language_name
-
-if TYPE_CHECKING:
-    from paraloom.evaluate.alignment import DocumentSpan
 
 # A text with this many times the characters of its translation is probably not all of it, or another one.
 _MAX_RATIO = 10
@@ -28,8 +27,6 @@ class NamedText(NamedTuple):
     @property
     def language(self) -> str | None:
         """The language of a sample of its lines; None where that is not clear."""
-        from paraloom.text.function_words import sample_language
-
         step = max(1, len(self.lines) // _LANGUAGE_SAMPLE)
         return sample_language(self.lines[::step][:_LANGUAGE_SAMPLE])
 
@@ -129,8 +126,6 @@ def _unknown_to_encoder(text: NamedText, language: str | None, known: Sequence[s
 
 def check_delimiters(source: NamedText, target: NamedText, delimiter: str) -> None:
     """Check that two texts have the same number of hard delimiters."""
-    from paraloom.evaluate.alignment import find_parts
-
     counts = [sum(line.strip() == delimiter for line in text.lines) for text in (source, target)]
     if counts[0] == counts[1]:
         return
@@ -160,8 +155,6 @@ def _counted(source: NamedText, target: NamedText, counts: Sequence[int], delimi
 
 def _divergence(source: NamedText, target: NamedText, parts: Sequence[Sequence[DocumentSpan]]) -> int:
     """The part from which lengths, in characters of the source, do not fit."""
-    from paraloom.evaluate.alignment import find_divergence
-
     sizes = [
         [sum(map(len, text.lines[part.start : part.end])) for part in side]
         for text, side in zip((source, target), parts, strict=True)

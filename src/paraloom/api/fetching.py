@@ -6,7 +6,7 @@ import shutil
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -19,12 +19,15 @@ from paraloom.core.progress import loading
 from paraloom.core.protocols import Variant
 from paraloom.core.remote_files import cache_folder
 from paraloom.io import read_lines
+from paraloom.mt.checkpoint import describe_stored, find_translator, stored_name, write_hub_card
+from paraloom.mt.costs import MIN_SENTENCES, CostDistribution, write_costs
+from paraloom.mt.download import download
+from paraloom.mt.names import SHORT_NAMES, hub_name
+from paraloom.mt.streams import best_variants
+from paraloom.mt.translator import Translator
 from paraloom.stages.translators import LoadTranslator
 from paraloom.text.buffers import code_points
 from paraloom.text.chrf import chrf_from_points
-
-if TYPE_CHECKING:
-    from paraloom.mt.translator import Translator
 
 GOOD = 50.0
 """A translation of a bundled sentence is good if its chrF is as high."""
@@ -56,11 +59,6 @@ def fetch_model(name: str) -> ModelSummary:
         >>> fetch_model("opus-mt-de-en").license  # doctest: +SKIP
         'cc-by-4.0'
     """
-    from paraloom.mt.checkpoint import find_translator, stored_name, write_hub_card
-    from paraloom.mt.download import download
-    from paraloom.mt.names import SHORT_NAMES, hub_name
-    from paraloom.mt.translator import Translator
-
     named = named_translator(name)
     wanted = LoadTranslator(model=named) if isinstance(named, str) else named
     if not isinstance(wanted, LoadTranslator):
@@ -117,8 +115,6 @@ def remove_model(name: str) -> ModelSummary:
 
 def measure_kinds(translator: Translator) -> list[KindResult]:
     """What a translator makes of each kind of bundled text; nothing if there is none in its source language."""
-    from paraloom.mt.streams import best_variants
-
     rows = _kinds_of_text()
     column = {"de": 1, "en": 2}
     source, target = column.get(translator.source or ""), column.get(translator.target or "")
@@ -142,8 +138,6 @@ def _kinds_of_text() -> list[list[str]]:
 
 def good_translations(measured: Sequence[KindResult], min_chrf: float = GOOD) -> list[Variant]:
     """Translations that are good; of few, as many of the best as costs are compared with; all if that is not known."""
-    from paraloom.mt.costs import MIN_SENTENCES
-
     chrf = np.concatenate([one.chrf for one in measured])
     best = [variant for one in measured for variant in one.best]
     known = np.flatnonzero(~(chrf < min_chrf))
@@ -154,9 +148,6 @@ def good_translations(measured: Sequence[KindResult], min_chrf: float = GOOD) ->
 
 def _keep_costs(translator: Translator) -> None:
     """Write what a translator's good translations cost into its folder, and how good they are into its card."""
-    from paraloom.mt.checkpoint import describe_stored
-    from paraloom.mt.costs import MIN_SENTENCES, CostDistribution, write_costs
-
     measured = measure_kinds(translator)
     if not measured:
         warnings.warn(

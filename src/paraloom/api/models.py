@@ -12,6 +12,12 @@ from paraloom.core.progress import format_bytes
 from paraloom.core.remote_files import cache_folder
 from paraloom.core.results import ResultRecord
 from paraloom.io.bitext import UNKNOWN
+from paraloom.mt.checkpoint import stored_name
+from paraloom.mt.families import FOLDER_FILE
+from paraloom.mt.model_card import card_languages, read_card, read_front_matter
+from paraloom.mt.names import short_name
+from paraloom.paraphrasing.settings import PARAPHRASER_FILE
+from paraloom.syntax.parsers.spans import MODEL as SPAN_MODEL
 
 _UNKNOWN = "not stated"
 
@@ -38,8 +44,6 @@ class ModelSummary(ResultRecord):
 
 def list_models() -> list[ModelSummary]:
     """The bundled models, then the translators in the cache."""
-    from paraloom.mt.checkpoint import stored_name
-
     bundled = [summarize_model(folder, name) for name in BUNDLED if (folder := bundled_path(name)) is not None]
     cached = sorted((cache_folder() / "translators").glob("*/model.bin"))
     return bundled + [summarize_model(path.parent, stored_name(path.parent)) for path in cached]
@@ -49,8 +53,6 @@ def find_model(name: str) -> ModelSummary:
     """The model of this name, or in this folder."""
     if Path(name).is_dir():
         return summarize_model(Path(name), name)
-    from paraloom.mt.names import short_name
-
     name, models = short_name(name), {model.name: model for model in list_models()}
     if name not in models:
         raise ConfigError(f"unknown model '{name}'{nearest(name, list(models))}", remedy="`paraloom models` lists all.")
@@ -70,8 +72,6 @@ def translator_direction(translator: object) -> tuple[str, str]:
 
 def summarize_model(folder: Path, name: str) -> ModelSummary:
     """Read what the card of a model says: its front matter, and its table of facts."""
-    from paraloom.mt.model_card import card_languages, read_card, read_front_matter
-
     front, facts = read_front_matter(folder), read_card(folder)
     trained = json.loads(card.read_text("utf-8")) if (card := folder / "paraphrase_model.json").is_file() else {}
     kind = _kind(folder)
@@ -91,10 +91,6 @@ def summarize_model(folder: Path, name: str) -> ModelSummary:
 
 
 def _kind(folder: Path) -> str:
-    from paraloom.mt.families import FOLDER_FILE
-    from paraloom.paraphrasing.settings import PARAPHRASER_FILE
-    from paraloom.syntax.parsers.spans import MODEL as SPAN_MODEL
-
     if (folder / "paraphrase_model.json").is_file():
         return "paraphrase model"
     if (folder / PARAPHRASER_FILE).is_file():
