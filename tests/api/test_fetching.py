@@ -188,7 +188,6 @@ def ranks(good: list[Variant]) -> list[int]:
 
 def test_costs_are_those_of_good_translations(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of any kind of text: one more kind that is translated half well does not raise the limit to its worst half."""
-    monkeypatch.setattr("paraloom.mt.costs.MIN_SENTENCES", 3)
     monkeypatch.setattr(fetching, "MIN_SENTENCES", 3)
     assert ranks(good_translations(results(90, 20, 60, 50, 49.9, 10))) == [1, 3, 4]
     assert ranks(good_translations(results(90, 20, 60, 50, 49.9, 10), 45)) == [1, 3, 4, 5]
