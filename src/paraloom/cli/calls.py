@@ -82,6 +82,8 @@ def _fail(message: str) -> None:
 
 def _call(command: Command, parameters: Iterable[Parameter], values: dict[str, Any]) -> None:
     declared = {one.name: one for one in parameters}
+    for name, one in declared.items():
+        _check_name(one, values.get(name))
     watched = {name: values.pop(name, None) for name in ("log_file", "on_end", "on_end_post")}
     for name, value in values.items():
         if name in _ADDRESSES or (name in declared and declared[name].role in _SERVERS):
@@ -101,6 +103,14 @@ def _call(command: Command, parameters: Iterable[Parameter], values: dict[str, A
         if command.watched:
             stack.enter_context(watching.watched(plain, values, **watched))
         _protected(command, plain, declared, values)
+
+
+def _check_name(declared: Parameter, value: object) -> None:
+    """An empty argument, such as an unset variable of a script, would be the current folder."""
+    given = value if isinstance(value, (list, tuple)) else [value]
+    if (declared.role or not declared.flags) and value != declared.default and "" in given:
+        name = declared.flags[0] if declared.flags else declared.metavar
+        raise typer.BadParameter("an empty string; is a variable of the shell not set?", param_hint=name)
 
 
 def _plain(command: Command) -> str:

@@ -57,7 +57,7 @@ class MovedCommands(TyperGroup):
         """Check for commands that moved, and for a file in a command's place, before click reports an unknown one."""
         if ctx.parent is None:
             args = _now(ctx, args)
-        if args and args[0] not in self.commands and Path(args[0]).exists():
+        if args and args[0] not in ("", *self.commands) and Path(args[0]).exists():
             known = ", ".join(self.commands) if ctx.parent else f"{ctx.command_path} --help lists them"
             ctx.fail(f"'{args[0]}' is a file: a command comes before it ({known}).")
         return super().resolve_command(ctx, args)
