@@ -11,8 +11,8 @@ from typing import Any, overload
 
 import numpy as np
 
-from paraloom.bundled import BUNDLED
-from paraloom.core.errors import ConfigError, DataError, ModelError, imports_of_extra
+from paraloom.bundled import BUNDLED, ENCODERS
+from paraloom.core.errors import ConfigError, DataError, ModelError, imports_of_extra, nearest
 from paraloom.core.lazy import late
 from paraloom.core.progress import loading, progress
 from paraloom.core.protocols import EncoderLike
@@ -362,9 +362,8 @@ def _check_name(name: str) -> None:
         raise ModelError(
             "encoder folder not found", file=name, remedy="Check the path, or name one of `paraloom models`."
         )
-    close = get_close_matches(name, BUNDLED, n=1)
-    if close:
-        raise ModelError("encoder not found", file=name, remedy=f"Did you mean the bundled model '{close[0]}'?")
+    if get_close_matches(name, BUNDLED, n=1):
+        raise ModelError(f"encoder not found{nearest(name, ENCODERS)}", file=name, remedy="`paraloom models` lists all.")
 
 
 def _copy(source: Path, folder: Path, marker: str) -> Path:
