@@ -71,8 +71,22 @@ def call(entry: Mapping[str, Any], name: str, values: dict[str, Any]) -> None:
         if not is_interruption(error):
             raise
         message = str(error) if isinstance(error, KeyboardInterrupt) else ""
-        typer.echo(f"\nparaloom: {message or 'interrupted; the same command again resumes'}", err=True)
+        typer.echo(f"\nparaloom: {message or _interrupted(entry, name, values)}", err=True)
         raise typer.Exit(watching.interrupted_status()) from None
+
+
+def _interrupted(entry: Mapping[str, Any], name: str, values: Mapping[str, Any]) -> str:
+    """What the same command does after an interruption outside of a run, which would say so itself."""
+    from paraloom.core.references import split_reference
+
+    output = str(values.get("output") or PIPE)
+    asked = api.with_answers(str(values.get("translator") or ""), output)
+    answers = split_reference(asked)[1].get("answers")
+    if registry.find(entry["module"], name).resumes or is_url(output) or Path(f"{output}{api.WORK}").exists():
+        return "interrupted; the same command again resumes"
+    if answers and Path(answers).exists():
+        return f"interrupted; the same command starts from the beginning, with the answers that {answers} keeps"
+    return f"interrupted{'; the same command starts from the beginning' if 'output' in values else ''}"
 
 
 def _fail(message: str) -> None:

@@ -363,7 +363,9 @@ def _check_name(name: str) -> None:
             "encoder folder not found", file=name, remedy="Check the path, or name one of `paraloom models`."
         )
     if get_close_matches(name, BUNDLED, n=1):
-        raise ModelError(f"encoder not found{nearest(name, ENCODERS)}", file=name, remedy="`paraloom models` lists all.")
+        raise ModelError(
+            f"encoder not found{nearest(name, ENCODERS)}", file=name, remedy="`paraloom models` lists all."
+        )
 
 
 def _copy(source: Path, folder: Path, marker: str) -> Path:
