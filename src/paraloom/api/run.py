@@ -22,7 +22,7 @@ from paraloom.core.remote_files import fetched, is_url
 from paraloom.core.schema import PAIRS
 from paraloom.core.stage import BATCH_ROWS, Fit, Map, Ref, Source, Stage
 from paraloom.io import Corpus
-from paraloom.io.atomic import check_replaceable
+from paraloom.io.atomic import check_local, check_replaceable
 from paraloom.io.bitext import check_target, is_output_stream, is_stream
 from paraloom.io.tables import doubts_about, files_of_bitext, has_further_columns, holds_variants, unread_columns
 from paraloom.pipeline.definition import OF_COMMAND, Definition, Step, define_steps
@@ -323,6 +323,7 @@ def _check_kind(stage: Stage, output: str) -> None:
         check_target(output)
         check_corpus_folder(output)
         return
+    check_local(target)
     if not target.exists():
         return
     if not target.is_dir():

@@ -345,7 +345,7 @@ def _open(model: str | Path, threads: int) -> EncoderLike:
     if folder.exists() and not (folder / "modules.json").is_file():
         return load_encoder(folder, threads)
     if not folder.exists():
-        _check_name(str(model))
+        check_name(str(model))
     return SentenceTransformerEncoder(str(model))
 
 
@@ -355,7 +355,7 @@ def _trained_transformer(folder: Path, threads: int) -> EncoderLike:
     return load_transformer(folder, threads)
 
 
-def _check_name(name: str) -> None:
+def check_name(name: str) -> None:
     """Raise ModelError for a misspelled folder or bundled name, so that no network is asked for it."""
     path = Path(name)
     if name.startswith((".", "/", "~")) or (len(path.parts) > 1 and path.parent.is_dir()):
