@@ -74,7 +74,7 @@ def test_texts_are_taken_as_documents(world: World) -> None:
     source, target = [page.text for page in world.source], [page.text for page in world.target]
     pairs = align_documents(source, target).pairs()
     assert {(world.source[int(pair.source)].name, world.target[int(pair.target)].name) for pair in pairs} == world.gold
-    with pytest.raises(TypeError, match="expected documents or a list of texts, got the string 'one text'"):
+    with pytest.raises(TypeError, match="expected a list of sentences, got the string 'one text'"):
         align_documents("one text", target)
 
 

@@ -310,15 +310,34 @@ def test_a_wrong_call_has_exit_status_2(paraloom: Command, arguments: list[str])
     assert paraloom(*arguments)[0] == 2
 
 
-def test_an_interruption_has_exit_status_130(paraloom: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+ENDPOINT = "http://127.0.0.1:1/v1?model=m&from=de&to=en"
+NOTHING_KEPT = "the same command starts from the beginning\n"
+
+
+@pytest.mark.parametrize(
+    ("call", "kept", "message"),
+    [
+        (["translate", "de-en", "in.txt"], "", NOTHING_KEPT),
+        (["translate", "de-en"], "", NOTHING_KEPT),
+        (["translate", "de-en", "in.txt", "-o", "out.txt"], "", NOTHING_KEPT),
+        (["translate", "de-en", "in.txt", "-o", "out.txt"], "out.txt.paraloom", "the same command again resumes"),
+        (["translate", ENDPOINT, "in.txt", "-o", "out.txt"], "out.txt.answers.sqlite", "with the answers that "),
+        (["translate", ENDPOINT, "in.txt"], "out.txt.answers.sqlite", NOTHING_KEPT),
+    ],
+)
+def test_an_interruption_has_exit_status_130_and_promises_what_is_kept(
+    paraloom: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: list[str], kept: str, message: str
+) -> None:
     def interrupt(*arguments: object, **options: object) -> None:
         raise KeyboardInterrupt
 
     # The parameters of the command are those of the function.
     monkeypatch.setattr(api, "translate_file", functools.wraps(api.translate_file)(interrupt))
-    status, _, err = paraloom("translate", "de-en", "in.txt")
+    if kept:
+        (tmp_path / kept).touch()
+    status, _, err = paraloom(*call)
     assert status == 130
-    assert "the same command again resumes" in err
+    assert message in err
 
 
 @pytest.mark.slow

@@ -233,7 +233,7 @@ def test_exit_status_of_an_interruption(
         request.addfinalizer(lambda: signal.signal(number, before))
     note = "echo $PARALOOM_STATE $PARALOOM_EXIT_CODE > end.txt"
     status, _, err = paraloom("translate", "de-en", "in.txt", "--on-end", note)
-    assert status == 128 + number and "the same command again resumes" in err
+    assert status == 128 + number and "the same command starts from the beginning" in err
     assert (tmp_path / "end.txt").read_text() == f"interrupted {128 + number}\n"
     assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
 

@@ -158,7 +158,8 @@ def test_a_folder_without_an_encoder_is_an_error(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("englsh", "encoder not found.\nDid you mean the bundled model 'english'?"),
+        ("englsh", "encoder not found; did you mean 'english'?"),
+        ("de-enn", "encoder not found; known are english, english-small, multilingual"),
         ("./encoder", "encoder folder not found"),
         ("/no/such/encoder", "encoder folder not found"),
         ("models/encodr", "encoder folder not found"),

@@ -21,6 +21,7 @@ from paraloom.alignment.text_pairs import TextPair
 from paraloom.core.array_types import Bools, Floats, Ints
 from paraloom.core.config import check_range
 from paraloom.core.errors import ConfigError, nearest
+from paraloom.text.sequences import list_of_strings
 
 EVIDENCE: dict[str, dict[str, float]] = {
     "words": {"words": 1.0},
@@ -206,9 +207,7 @@ def _above_floor(
 
 
 def _as_documents(documents: Documents | Sequence[str]) -> Documents:
-    if isinstance(documents, str):
-        raise TypeError(f"expected documents or a list of texts, got the string {documents[:40]!r}")
-    return documents if isinstance(documents, Documents) else Documents.from_texts(documents)
+    return documents if isinstance(documents, Documents) else Documents.from_texts(list_of_strings(documents))
 
 
 def _training_pairs(

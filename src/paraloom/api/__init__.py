@@ -70,6 +70,7 @@ if TYPE_CHECKING:
     from paraloom.api.paraphrasing import plan_paraphrases as plan_paraphrases
     from paraloom.api.publishing import publish as publish
     from paraloom.api.quickstart import run_quickstart as run_quickstart
+    from paraloom.api.run import WORK as WORK
     from paraloom.api.search import mine_lines as mine_lines
     from paraloom.api.search import search_lines as search_lines
     from paraloom.api.syntax import add_parses as add_parses

@@ -8,6 +8,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict, Unpack
 
+from paraloom.api.outputs import path_text
 from paraloom.bundled import ALIGNMENT_ENCODER
 from paraloom.core.batches import as_list
 from paraloom.core.beads import MAX_BEAD_SIZE, Bead
@@ -225,8 +226,9 @@ def align_files(
         2
     """
     config = replace(config or AlignFilesConfig(), **settings)
-    names, aligner = (str(source), str(target)), config.aligner()
-    _check_output(str(output), config.order)
+    in_memory, aligner = "sentences in memory use align", config.aligner()
+    names = path_text(source, in_memory), path_text(target, in_memory)
+    _check_output(path_text(output), config.order)
     pair = _read(names, config)
     beads = _align(pair, names, config, aligner)
     _write(beads, pair, names, str(output), config)

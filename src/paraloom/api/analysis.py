@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import tempfile
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -18,9 +17,9 @@ import pyarrow.compute as pc
 from paraloom.api.pair_inputs import PairsLike, open_pairs
 from paraloom.api.pairs import Pairs
 from paraloom.api.presets import filter_settings
-from paraloom.api.run import hide_work, input_stages_of, run_in
+from paraloom.api.run import input_stages_of, run_in, scratch_run
 from paraloom.core.batches import as_list
-from paraloom.core.errors import ConfigError, ParaloomError
+from paraloom.core.errors import ConfigError
 from paraloom.core.protocols import EncoderLike
 from paraloom.core.stage import Fit
 from paraloom.io import read_shard, write_table
@@ -71,7 +70,7 @@ def pair_statistics(
         (3, -2.0)
     """
     corpus = open_pairs(pairs, on_error=on_error, shard_rows=_SHARD_ROWS)
-    with _fitted(corpus, PairStatistics(name="found", pairs=corpus.source, sample=sample), seed) as folder:
+    with _fitted(corpus, PairStatistics(name="statistics", pairs=corpus.source, sample=sample), seed) as folder:
         figures: dict[str, Any] = _result(folder)
         return figures
 
@@ -106,9 +105,9 @@ def extract_lexicon(
     """
     check_target(output)
     stages, references = input_stages_of(pairs, "pairs", on_error=on_error)
-    with tempfile.TemporaryDirectory() as scratch:
-        stage = ExtractLexicon(name="found", pairs=references, **config)
-        result = run_in(Path(scratch) / "run", [*stages, stage], seed=seed)
+    with scratch_run() as work:
+        stage = ExtractLexicon(name="lexicon", pairs=references, **config)
+        result = run_in(work, [*stages, stage], seed=seed)
         return write_table(read_shard(result.stages[-1].folder / ARTIFACT / "lexicon.parquet"), output)
 
 
@@ -250,13 +249,8 @@ def draw_sheet(
 @contextmanager
 def _fitted(pairs: Pairs, stage: Fit, seed: int) -> Iterator[Path]:
     """The artifact of a stage over pairs, as long as the block lasts."""
-    with tempfile.TemporaryDirectory() as scratch:
-        work = Path(scratch) / "run"
-        try:
-            result = run_in(work, [*pairs.stages, stage], seed=seed)
-        except ParaloomError as error:
-            hide_work(error, work)
-            raise
+    with scratch_run() as work:
+        result = run_in(work, [*pairs.stages, stage], seed=seed)
         yield result.stages[-1].folder / ARTIFACT
 
 

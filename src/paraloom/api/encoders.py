@@ -26,7 +26,7 @@ from paraloom.core.protocols import EncoderLike
 from paraloom.core.stage import Ref, Stage
 from paraloom.embed.average import SentenceEncoder, quantize
 from paraloom.embed.distillation import DistillationConfig
-from paraloom.embed.encoder import Encoder, open_encoder
+from paraloom.embed.encoder import Encoder, check_name, open_encoder
 from paraloom.embed.export import RESTORED, derived_card, export_sentence_transformer, exported_card
 from paraloom.embed.onnx_export import FILE, export_onnx
 from paraloom.embed.product_quantization import product_quantize
@@ -36,7 +36,7 @@ from paraloom.embed.threads import available_threads
 from paraloom.embed.transformer import CONFIG as TRANSFORMER_CONFIG
 from paraloom.embed.transformer import convert_transformer, is_trained_transformer, is_transformer
 from paraloom.io import read_pairs
-from paraloom.io.atomic import atomic_folder, atomic_write
+from paraloom.io.atomic import atomic_folder, atomic_write, check_local
 from paraloom.io.compression import PIPE, without_compression
 from paraloom.io.shards import shard_writer
 from paraloom.pipeline.result import RunResult
@@ -259,6 +259,7 @@ def teacher_stages(teacher: str, name: str = "") -> tuple[list[Stage], Ref]:
     if folder.exists():
         stage = LoadEncoder(name=name, folder=folder.absolute())
     else:
+        check_name(teacher)
         stage = LoadEncoder(name=name, model=teacher)
     return [stage], stage
 
@@ -278,6 +279,7 @@ def encode_file(
     """
     source = str(source)
     path = Path(output)
+    check_local(path)
     if path.suffix not in (".npy", ".parquet"):
         raise ConfigError(
             f"unknown format '{path.suffix}' of vectors", file=path, remedy="Name the output .npy or .parquet."

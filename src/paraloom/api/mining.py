@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from paraloom.api.encoders import encode_file
 from paraloom.api.models import find_model
+from paraloom.api.outputs import path_text
 from paraloom.api.rejected import RejectedLines
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.progress import progress
@@ -144,19 +145,20 @@ def mine_translations(
         >>> print((folder / "out.tsv").read_text().splitlines()[1].split("\\t")[1:5])
         ['radio taxi', 'taxi radio', '1', '2']
     """
-    _check_format(str(output))
+    _check_format(path_text(output))
     check_mining(k=k, threshold=above, retrieval=retrieval, index=index)
+    texts = [path_text(text, "sentences in memory use mine") for text in (source, target)]
     true = None if gold is None else read_gold_rows(gold)
     _check_encoder(encoder)
     model = open_encoder(encoder, available_threads())
     _check_training(model)
     rejected = RejectedLines(on_error)
     with tempfile.TemporaryDirectory() as folder:
-        sides = [_read(str(path), Path(folder) / name, rejected) for path, name in ((source, "a"), (target, "b"))]
+        sides = [_read(path, Path(folder) / name, rejected) for path, name in zip(texts, "ab", strict=True)]
         if true is not None and gold is not None:
             check_gold_rows(true, len(sides[0].rows), len(sides[1].rows), gold)
-        texts = [(str(source), sides[0].lines), (str(target), sides[1].lines)]
-        _warn_of_languages(texts, encoder_languages(encoder), model)
+        files = [(text, side.lines) for text, side in zip(texts, sides, strict=True)]
+        _warn_of_languages(files, encoder_languages(encoder), model)
         for side in sides:
             _encode(model, side)
         vectors = [np.load(side.vectors, mmap_mode="r", allow_pickle=False) for side in sides]

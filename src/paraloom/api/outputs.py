@@ -26,6 +26,13 @@ _FILES = {  # kind of folder → its files, and the pattern of others
 _SPARE_BYTES = 1 << 20
 
 
+def path_text(path: object, in_memory: str = "") -> str:
+    """The path of a file or folder as text; TypeError, which says what takes data in memory, for anything else."""
+    if not isinstance(path, (str, Path)):
+        raise TypeError(f"expected a path, got {type(path).__name__}{in_memory and f'; for {in_memory}'}")
+    return str(path)
+
+
 def files_named(name: str | Path) -> list[Path]:
     """The file or folder that a name refers to, both files of ``PREFIX.{de,en}``."""
     two = sides(str(name))

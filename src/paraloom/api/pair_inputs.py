@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from paraloom.api.outputs import path_text
 from paraloom.api.pairs import Pairs
 from paraloom.api.run import input_stages
 from paraloom.core.protocols import TranslatorLike
@@ -72,9 +73,8 @@ def read_pairs(
         "limit": limit or None,
         "shard_rows": shard_rows,
     }
-    if not isinstance(source, (str, Path)):
-        raise TypeError(f"expected a path, got {type(source).__name__}; for data in memory use as_pairs")
-    stages, reference = input_stages(str(source), on_error=on_error, **options)
+    path = path_text(source, "data in memory use as_pairs")
+    stages, reference = input_stages(path, on_error=on_error, **options)
     return Pairs(stages, None if stages else reference, seed=seed)
 
 

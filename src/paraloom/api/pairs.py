@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack, cast
 import pyarrow as pa
 
 from paraloom.api.model_references import absolute_path, model_folder, named_encoder
-from paraloom.api.outputs import check_output
+from paraloom.api.outputs import check_output, path_text
 from paraloom.api.pairs_table import (
     PairFunction,
     PairsTable,
@@ -391,8 +391,7 @@ class Pairs(PairsTable):
         """
         from paraloom.api.run import run_stages
 
-        if not isinstance(path, (str, Path)):
-            raise TypeError(f"expected a path, got {type(path).__name__}")
+        path_text(path)
         if not self._stages:
             check_output(path, [str(self._source)])
             write_with_warnings(self.corpus(), str(path), warnings_of(Path(str(self._source))))

@@ -8,6 +8,7 @@ import shutil
 import tempfile
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -22,7 +23,7 @@ from paraloom.core.remote_files import fetched, is_url
 from paraloom.core.schema import PAIRS
 from paraloom.core.stage import BATCH_ROWS, Fit, Map, Ref, Source, Stage
 from paraloom.io import Corpus
-from paraloom.io.atomic import check_replaceable
+from paraloom.io.atomic import check_local, check_replaceable
 from paraloom.io.bitext import check_target, is_output_stream, is_stream
 from paraloom.io.tables import doubts_about, files_of_bitext, has_further_columns, holds_variants, unread_columns
 from paraloom.pipeline.definition import OF_COMMAND, Definition, Step, define_steps
@@ -34,6 +35,9 @@ from paraloom.pipeline.shard import OnError
 if TYPE_CHECKING:
     from paraloom.api.keywords import ReadingOptions
     from paraloom.pipeline.estimate import RunEstimate
+
+PREPARING = "--"
+"""What the names of stages have that prepare a file of the user's, after its name."""
 
 WORK = ".paraloom"
 """Suffix of the work folder of an unfinished output, next to it."""
@@ -262,10 +266,22 @@ def _not_found(file: Path) -> ConfigError:
     return ConfigError("file not found", file=file, remedy=remedy)
 
 
+@contextmanager
+def scratch_run() -> Iterator[Path]:
+    """A run folder that lasts as long as the block, and that its errors do not name."""
+    with tempfile.TemporaryDirectory() as scratch:
+        work = Path(scratch) / "run"
+        try:
+            yield work
+        except ParaloomError as error:
+            hide_work(error, work)
+            raise
+
+
 def hide_work(error: ParaloomError, work: Path) -> None:
-    """Name the stage without its number, and no file of the work folder: the user named neither."""
+    """Name the stage without its number, and nothing that the user did not: a stage that prepares, a work file."""
     if error.stage is not None:
-        error.stage = re.sub(r"^\d+-", "", error.stage)
+        error.stage = None if PREPARING in error.stage else re.sub(r"^\d+-", "", error.stage)
     if error.file is not None and Path(error.file).absolute().is_relative_to(work.absolute()):
         # The work folder itself is in use: to the user this is the output.
         is_output = str(work) == error.file and error.file.endswith(WORK)
@@ -303,6 +319,7 @@ def _check_kind(stage: Stage, output: str) -> None:
         check_target(output)
         check_corpus_folder(output)
         return
+    check_local(target)
     if not target.exists():
         return
     if not target.is_dir():

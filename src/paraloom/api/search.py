@@ -18,8 +18,9 @@ from paraloom.api.rejected import RejectedLines
 from paraloom.core.array_types import Ints
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.protocols import EncoderLike
+from paraloom.embed.average import normalize_vectors
 from paraloom.embed.encoder import open_encoder
-from paraloom.embed.search import check_vectors, lines_at, mine_pairs, search
+from paraloom.embed.search import check_vectors, lines_at, mine_pairs, search, unit_block
 from paraloom.embed.threads import available_threads
 from paraloom.io import open_write, read_lines
 from paraloom.io.arrays import map_array
@@ -31,6 +32,8 @@ from paraloom.text.normalize import collapse_spaces
 
 _DIGEST = 16  # Bytes of the digest of a line
 _COPIED = 1 << 14  # Vectors that are copied at a time
+_COMPARED = 64  # Lines that are encoded again to see whether stored vectors are theirs
+_TOLERANCE = 0.1  # Distance of unit vectors: half precision and other devices round
 
 
 class Hit(NamedTuple):
@@ -156,17 +159,34 @@ def _encoded_corpus(
             for line in read_lines(corpus) if rejected is None else rejected.read(str(corpus)):
                 stream.write(f"{line}\n")
                 count += 1
+        model = open_encoder(encoder, available_threads())
+        file = Path(folder) / "vectors.npy" if vectors is None else vectors
         if vectors is None:
-            vectors = Path(folder) / "vectors.npy"
-            encode_file(encoder, str(lines), vectors)
-        stored = _load_vectors(vectors)
+            encode_file(model, str(lines), file)
+        stored = _load_vectors(file)
         if len(stored) != count:
-            raise DataError(
-                f"{len(stored):,} vectors for the {count:,} lines of {corpus}",
-                file=vectors,
-                remedy="Encode the corpus again, or leave the vectors out.",
-            )
+            problem = f"{len(stored):,} vectors for the {count:,} lines of {corpus}"
+        else:
+            problem = "" if vectors is None else _difference(model, lines, stored, corpus)
+        if problem:
+            raise DataError(problem, file=file, remedy="Encode the corpus again, or leave the vectors out.")
         yield lines, stored
+
+
+def _difference(model: EncoderLike, lines: Path, stored: npt.NDArray[np.float32], corpus: str | Path) -> str:
+    """How stored vectors differ from those that the encoder gives lines spread over the text; "" where they do not."""
+    rows = np.unique(np.linspace(0, len(stored) - 1, _COMPARED).astype(np.int64))[: len(stored)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of lines without a known word
+        expected = normalize_vectors(model.encode(list(lines_at(lines, rows))))
+    check_vectors(stored, expected.shape[1])
+    others = rows[np.linalg.norm(expected - unit_block(stored, rows), axis=1) > _TOLERANCE]
+    if not len(others):
+        return ""
+    return (
+        f"the encoder gives other vectors to {len(others)} of {len(rows)} lines of {corpus}, such as line "
+        f"{others[0] + 1:,}: these are of another text or another encoder"
+    )
 
 
 def _load_vectors(file: str | Path) -> npt.NDArray[np.float32]:

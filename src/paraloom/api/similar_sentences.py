@@ -17,6 +17,7 @@ from paraloom.embed.encoder import Encoder
 from paraloom.embed.mining import MARGIN_THRESHOLD, NEIGHBORS
 from paraloom.embed.search import Found
 from paraloom.io import read_lines, read_shard
+from paraloom.text.sequences import list_of_strings
 
 
 @overload
@@ -144,7 +145,7 @@ def _file(sentences: Iterable[str] | str | Path, path: Path) -> str | Path:
     """A file with a sentence on each line."""
     if isinstance(sentences, (str, Path)):
         return sentences
-    lines = [" ".join(text.split()) for text in sentences]
+    lines = [" ".join(text.split()) for text in list_of_strings(sentences)]
     if not any(lines):
         raise DataError("the texts have no sentences", remedy="Give one sentence or more.")
     path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")

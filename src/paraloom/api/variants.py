@@ -6,13 +6,14 @@ import json
 import re
 import shlex
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from paraloom.api.keywords import ReadingOptions
 from paraloom.api.models import translator_direction
-from paraloom.api.run import input_stages, run_in, run_stages
+from paraloom.api.run import PREPARING, input_stages, run_in, run_stages, scratch_run
 from paraloom.api.syntax import parser_fields
 from paraloom.api.translators import all_translator_stages
 from paraloom.core.batches import as_list
@@ -106,7 +107,7 @@ def translate_variants(
 
 def measure_diversity(
     corpora: Sequence[str],
-    folder: str | Path,
+    folder: str | Path | None = None,
     *,
     parser: str | None = None,
     references: str | Path | None = None,
@@ -115,11 +116,11 @@ def measure_diversity(
     seed: int = 1,
     **config: Any,
 ) -> list[dict[str, Any]]:
-    """Measure how diverse and how adequate corpora of variants are, in a run folder.
+    """Measure how diverse and how adequate corpora of variants are.
 
     Args:
         corpora: Corpus folders, or .tsv, .jsonl, .parquet with pair_id and text.
-        folder: The run folder.
+        folder: Keep the run in this folder.
         parser: Parse first: english, a folder of `train parser`, spacy:NAME, stanza:LANGUAGE[:depparse].
         references: Pairs with the variants' pair_ids, for chrF to what a person wrote.
         **config: Further fields of `paraloom.stages.MeasureDiversity`.
@@ -151,12 +152,10 @@ def measure_diversity(
         stages.append(
             MeasureDiversity(name=name, variants=variants, references=reference_corpus, trees=trees, **config)
         )
-    result = run_in(folder, stages, name="diversity", seed=seed, workers=workers)
-    figures = []
-    for name in names:
-        text = (result.stage(name).folder / ARTIFACT / "result.json").read_text(encoding="utf-8")
-        figures.append({"corpus": name, **json.loads(text)})
-    return figures
+    with scratch_run() if folder is None else nullcontext(Path(folder)) as run:
+        result = run_in(run, stages, name="diversity", seed=seed, workers=workers)
+        texts = [(result.stage(name).folder / ARTIFACT / "result.json").read_text(encoding="utf-8") for name in names]
+    return [{"corpus": name, **json.loads(text)} for name, text in zip(names, texts, strict=True)]
 
 
 def _is_parsed(source: str, parser: str | None, needs_trees: bool) -> bool:
@@ -242,7 +241,7 @@ def stage_names(corpora: Sequence[str]) -> list[str]:
 
 def _of(name: str, what: str) -> str:
     """The name of a stage that prepares a corpus; a corpus's own name never has two hyphens in a row."""
-    return f"{name}--{what}"
+    return f"{name}{PREPARING}{what}"
 
 
 def augment(

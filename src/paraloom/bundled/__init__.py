@@ -33,6 +33,9 @@ JUDGE_MODEL = "english-judge"
 PARAPHRASER, PARSER = "paraphraser", "parser"
 """Kinds of models that have the name of their language, too: as a paraphraser, 'english' is `english-paraphraser`."""
 
+ENCODERS = ("english", "english-small", "multilingual")
+"""Names of bundled encoders."""
+
 PARAPHRASERS = ("english", "english-paraphraser")
 """Names of bundled paraphrasers."""
 

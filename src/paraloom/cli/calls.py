@@ -71,8 +71,22 @@ def call(entry: Mapping[str, Any], name: str, values: dict[str, Any]) -> None:
         if not is_interruption(error):
             raise
         message = str(error) if isinstance(error, KeyboardInterrupt) else ""
-        typer.echo(f"\nparaloom: {message or 'interrupted; the same command again resumes'}", err=True)
+        typer.echo(f"\nparaloom: {message or _interrupted(entry, name, values)}", err=True)
         raise typer.Exit(watching.interrupted_status()) from None
+
+
+def _interrupted(entry: Mapping[str, Any], name: str, values: Mapping[str, Any]) -> str:
+    """What the same command does after an interruption outside of a run, which would say so itself."""
+    from paraloom.core.references import split_reference
+
+    output = str(values.get("output") or PIPE)
+    asked = api.with_answers(str(values.get("translator") or ""), output)
+    answers = split_reference(asked)[1].get("answers")
+    if registry.find(entry["module"], name).resumes or is_url(output) or Path(f"{output}{api.WORK}").exists():
+        return "interrupted; the same command again resumes"
+    if answers and Path(answers).exists():
+        return f"interrupted; the same command starts from the beginning, with the answers that {answers} keeps"
+    return f"interrupted{'; the same command starts from the beginning' if 'output' in values else ''}"
 
 
 def _fail(message: str) -> None:
@@ -82,6 +96,8 @@ def _fail(message: str) -> None:
 
 def _call(command: Command, parameters: Iterable[Parameter], values: dict[str, Any]) -> None:
     declared = {one.name: one for one in parameters}
+    for name, one in declared.items():
+        _check_name(one, values.get(name))
     watched = {name: values.pop(name, None) for name in ("log_file", "on_end", "on_end_post")}
     for name, value in values.items():
         if name in _ADDRESSES or (name in declared and declared[name].role in _SERVERS):
@@ -101,6 +117,14 @@ def _call(command: Command, parameters: Iterable[Parameter], values: dict[str, A
         if command.watched:
             stack.enter_context(watching.watched(plain, values, **watched))
         _protected(command, plain, declared, values)
+
+
+def _check_name(declared: Parameter, value: object) -> None:
+    """An empty argument, such as an unset variable of a script, would be the current folder."""
+    given = value if isinstance(value, (list, tuple)) else [value]
+    if (declared.role or not declared.flags) and value != declared.default and "" in given:
+        name = declared.flags[0] if declared.flags else declared.metavar
+        raise typer.BadParameter("an empty string; is a variable of the shell not set?", param_hint=name)
 
 
 def _plain(command: Command) -> str:

@@ -77,7 +77,7 @@ def _mine(
     if below is not None:
         options["below"] = below
     count = api.mine_lines(corpus=corpus, vectors=vectors, seed=seed, **options)
-    typer.echo(json.dumps({"pairs": count}) if as_json else f"{count:,} pairs in {output}")
+    typer.echo(json.dumps({"pairs": count}) if as_json else f"{count:,} pairs in {output}", err=output == "-")
     if not as_json:
         conclude(output, "score {output} --with overlap,length -o scored.parquet", counted=True)
 
@@ -174,6 +174,7 @@ DECLARED = [
         everyday="network steps sts lang device seed as_json",
         settings={
             "teacher": {"role": "input"},
+            "ensemble": {"role": "input"},
             "layers": {"help": "Of a transformer: layers. Default: 2."},
             "width": {"help": "Of a transformer: width. Default: 256."},
             "vocab_size": {"help": "Of a transformer: frequent tokens of the teacher's to keep. Default: all."},

@@ -12,7 +12,6 @@ from paraloom.cli.front_page import DEFAULT
 
 MOVED: dict[str, str] = {
     "distill encoder": "distill",
-    "papers list": "papers run",
     "reproduce": "papers run",
     "research evaluate-exemplars": "research evaluate-control --by exemplar",
     **{
@@ -30,6 +29,7 @@ GONE: dict[str, str] = {
     "evaluate compare": "`paraloom evaluate sts ENCODERS FOLDER --compare`",
     "evaluate phrases": "a figure of a stage `train-phrases` with `tasks`, of its encoder, as in examples/pgru.toml",
     "exemplars": "`paraloom research evaluate-control PARAPHRASER PAIRS --by exemplar --save-exemplars FILE`",
+    "papers list": "`paraloom papers run`, without the name of a table",
     "similarity": "a column of `paraloom score A B --with paraphrase_score --encoder ENCODER -o OUT.tsv`",
     "syntax-groups": "a stage `syntax-groups` of a pipeline, as in examples/syntax-groups.toml",
     "train-phrases": "a stage `train-phrases` of a pipeline, as in examples/pgru.toml",
@@ -57,7 +57,7 @@ class MovedCommands(TyperGroup):
         """Check for commands that moved, and for a file in a command's place, before click reports an unknown one."""
         if ctx.parent is None:
             args = _now(ctx, args)
-        if args and args[0] not in self.commands and Path(args[0]).exists():
+        if args and args[0] not in ("", *self.commands) and Path(args[0]).exists():
             known = ", ".join(self.commands) if ctx.parent else f"{ctx.command_path} --help lists them"
             ctx.fail(f"'{args[0]}' is a file: a command comes before it ({known}).")
         return super().resolve_command(ctx, args)

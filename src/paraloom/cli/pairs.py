@@ -182,9 +182,9 @@ def _show_statistics(figures: dict[str, Any], values: Mapping[str, Any]) -> None
 def _show_lexicon(count: int, values: Mapping[str, Any]) -> None:
     output = values["output"]
     if values["as_json"]:
-        typer.echo(json.dumps({"output": output, "entries": count}))
+        typer.echo(json.dumps({"output": output, "entries": count}), err=output == "-")
         return
-    typer.echo(f"{count:,} entries in {output}")
+    typer.echo(f"{count:,} entries in {output}", err=output == "-")
     conclude(output, counted=True)
 
 

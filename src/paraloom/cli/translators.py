@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shlex
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -64,13 +63,12 @@ def diversity(
         **options: Further parameters of `paraloom.api.measure_diversity`.
     """
     names = [str(name) for name in corpora]
-    with tempfile.TemporaryDirectory() as scratch:
-        try:
-            results = api.measure_diversity(names, output or Path(scratch) / "run", **options)
-        except KeyboardInterrupt:
-            if output is not None:
-                raise
-            raise KeyboardInterrupt("Interrupted. With -o FOLDER, finished work is kept and resumed.") from None
+    try:
+        results = api.measure_diversity(names, output, **options)
+    except KeyboardInterrupt:
+        if output is not None:
+            raise
+        raise KeyboardInterrupt("Interrupted. With -o FOLDER, finished work is kept and resumed.") from None
     page = None if output is None else reports.write_report(output, Path(output) / "report.html")
     typer.echo(json.dumps(results) if as_json else api.format_diversity(results))
     if page is not None:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from paraloom.bundled import BUNDLED
-from paraloom.core.errors import ConfigError, DataError, ModelError, imports_of_extra
+from paraloom.bundled import BUNDLED, ENCODERS
+from paraloom.core.errors import ConfigError, DataError, ModelError, imports_of_extra, nearest
 from paraloom.core.lazy import late
 from paraloom.core.progress import loading, progress
 from paraloom.core.protocols import EncoderLike
@@ -349,7 +349,7 @@ def _open(model: str | Path, threads: int) -> EncoderLike:
     if folder.exists() and not (folder / "modules.json").is_file():
         return load_encoder(folder, threads)
     if not folder.exists():
-        _check_name(str(model))
+        check_name(str(model))
     return SentenceTransformerEncoder(str(model))
 
 
@@ -359,16 +359,17 @@ def _trained_transformer(folder: Path, threads: int) -> EncoderLike:
     return load_transformer(folder, threads)
 
 
-def _check_name(name: str) -> None:
+def check_name(name: str) -> None:
     """Raise ModelError for a misspelled folder or bundled name, so that no network is asked for it."""
     path = Path(name)
     if name.startswith((".", "/", "~")) or (len(path.parts) > 1 and path.parent.is_dir()):
         raise ModelError(
             "encoder folder not found", file=name, remedy="Check the path, or name one of `paraloom models`."
         )
-    close = get_close_matches(name, BUNDLED, n=1)
-    if close:
-        raise ModelError("encoder not found", file=name, remedy=f"Did you mean the bundled model '{close[0]}'?")
+    if get_close_matches(name, BUNDLED, n=1):
+        raise ModelError(
+            f"encoder not found{nearest(name, ENCODERS)}", file=name, remedy="`paraloom models` lists all."
+        )
 
 
 def _copy(source: Path, folder: Path, marker: str) -> Path:

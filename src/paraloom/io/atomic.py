@@ -39,7 +39,7 @@ def write_text(path: str | Path, text: str) -> None:
 def atomic_write_all(paths: list[Path]) -> Iterator[list[Path]]:
     """Write several files that belong together: none is renamed before all of them are on disk."""
     for path in paths:
-        _check_local(path)
+        check_local(path)
     with unwritable_as_error(paths[0]):
         # Symbolic links are followed: the file that they point to is replaced, not the link.
         # A device or a pipe (/dev/null, /dev/stdout) is written directly: a rename would replace it by a file.
@@ -72,7 +72,7 @@ def atomic_write_all(paths: list[Path]) -> Iterator[list[Path]]:
 def atomic_folder(folder: str | Path, sentinel: str) -> Iterator[Path]:
     """Write a folder by way of a temporary one that replaces it when the block succeeds."""
     folder = Path(folder)
-    _check_local(folder)
+    check_local(folder)
     if not folder.name:
         raise ConfigError("the current folder cannot be replaced", file=folder, remedy="Name a new folder.")
     with unwritable_as_error(folder):
@@ -109,8 +109,10 @@ def check_replaceable(folder: Path, new: Path) -> None:
             )
 
 
-def _check_local(path: Path) -> None:
-    """Refuse a URL, which would become a folder of a strange name."""
+def check_local(path: Path) -> None:
+    """Refuse a URL and standard output, which would become a folder of a strange name."""
+    if str(path) == "-":
+        raise ConfigError("this output cannot be written to standard output", remedy="Name a file or folder.")
     if is_url(path):
         raise ConfigError(
             "cannot write to a URL: only the folder of a run may be one",

@@ -231,12 +231,15 @@ def check_paraphrases(corpus: CorpusReader, seed: int, use: str = "these tables 
 
 
 def _identified(corpus: CorpusReader, ids: str, seed: int) -> dict[str, str | None]:
-    """The language of each side of pairs, and of the pivot if there is one, by a sample."""
+    """The language of each side of pairs, and of the pivot if there is one: of a sample, or else as its rows say."""
     from paraloom.text.function_words import sample_language
 
     columns = [name for name in ("src", "tgt", "pivot") if name in corpus.schema.names]
-    sample = read_sample(corpus, columns, ids, seed)
-    return {name: sample_language(sample.columns[name]) for name in columns}
+    said = {name: f"{name}_lang" for name in columns if f"{name}_lang" in corpus.schema.names}
+    sample = read_sample(corpus, [*columns, *said.values()], ids, seed)
+    codes = {name: {*sample.columns[column]} - {UNKNOWN} for name, column in said.items()}
+    by_rows = {name: language_code(*known) for name, known in codes.items() if len(known) == 1}
+    return {name: sample_language(sample.columns[name]) or by_rows.get(name) for name in columns}
 
 
 def warn_of_bitext(corpus: CorpusReader, seed: int) -> None:

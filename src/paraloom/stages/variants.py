@@ -421,7 +421,8 @@ def _variant(values: dict[str, object], path: Path, row: int) -> dict[str, objec
             variant[name] = None if value in (None, "") else _number(value, kind)
         except (ValueError, TypeError, OverflowError):
             expected = "a whole number" if kind is int else "a number"
-            raise DataError(f"'{name}' must be {expected}, not {value!r}", file=path, row=row) from None
+            remedy = "Fix it, or leave it empty."
+            raise DataError(f"'{name}' must be {expected}, not {value!r}", file=path, row=row, remedy=remedy) from None
     return variant
 
 

@@ -8,6 +8,7 @@ import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
@@ -38,6 +39,8 @@ SIDE_NAMES = (
     ("anchor", "positive"),
 )
 """Names that the columns of the two sides have in tables of the field."""
+
+_TEXT_NAMES = frozenset(["text", "sentence", *chain(*SIDE_NAMES)])
 
 _LANGUAGES = re.compile(r"(?:^|\.)([a-z]{2,3})-([a-z]{2,3})$")
 _CHARACTER_NAMES = {"\t": "a tab", "\n": "a line feed", "\r": "a carriage return"}
@@ -100,19 +103,17 @@ def find_header(fields: Sequence[str], below: Sequence[str], options: ReadOption
     """Tell whether the first row of a table is a header, and which columns are the two sides.
 
     A header names the sides (`SIDE_NAMES`), or their languages by code or in English. Codes are words, too ('es',
-    'it'): without languages from elsewhere they count only above a row with a sentence.
+    'it'): without languages from elsewhere they do not count above a row of words.
     """
-    names, header = [field.strip().lower() for field in fields], None
+    names = [field.strip().lower() for field in fields]
     for src, tgt in SIDE_NAMES:
         if names.count(src) == names.count(tgt) == 1:
             return Header(names.index(src), names.index(tgt))
-    if any(field.strip() for field in below):
-        languages = {column: code for column, name in enumerate(names) if (code := known_language(name))}
-        expected = [language_code(options.src_lang), language_code(options.tgt_lang)]
-        header = _named_by_language(languages, below, expected)
-    for src, tgt in SIDE_NAMES if header is None else ():
-        if src in names and tgt in names:
-            raise repeated_column(src if names.count(src) > 1 else tgt, names, options)
+    languages = {column: code for column, name in enumerate(names) if (code := known_language(name))}
+    expected = [language_code(options.src_lang), language_code(options.tgt_lang)]
+    header = _named_by_language(languages, [text for text in below if text.strip()], expected)
+    if header is None and (repeated := [name for name in names if names.count(name) > 1 and name in _TEXT_NAMES]):
+        raise repeated_column(repeated[0], names, options)
     return header
 
 
@@ -134,7 +135,7 @@ def _named_by_language(
         if len(columns[0]) == len(columns[1]) == 1 and expected[0] != expected[1]:
             return Header(columns[0][0], columns[1][0])
         return None
-    if len(languages) != 2 or len(set(languages.values())) != 2 or not any(map(_is_sentence, below)):
+    if len(languages) != 2 or len(set(languages.values())) != 2 or (below and not any(map(_is_sentence, below))):
         return None
     (src_at, src_code), (tgt_at, tgt_code) = languages.items()
     if any(side not in (None, code) for side, code in zip(expected, (src_code, tgt_code), strict=True)):
