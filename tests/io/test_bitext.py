@@ -204,8 +204,22 @@ def test_columns_of_parquet_are_found_as_those_of_tables(
 ) -> None:
     table = pa.table({"number": [1], columns[0]: ["Ein Hund."], columns[1]: ["A dog."]})
     pq.write_table(table, tmp_path / "a.parquet")
-    [row] = read(tmp_path / "a.parquet")
-    assert (row["src"], row["tgt"], row["src_lang"], row["tgt_lang"]) == ("Ein Hund.", "A dog.", *langs)
+    write_file(tmp_path / "a.jsonl", json.dumps(table.to_pylist()[0]))
+    for name in ("a.parquet", "a.jsonl"):
+        [row] = read(tmp_path / name)
+        assert (row["src"], row["tgt"], row["src_lang"], row["tgt_lang"]) == ("Ein Hund.", "A dog.", *langs)
+
+
+def test_column_translation_of_json(tmp_path: Path) -> None:
+    write_file(tmp_path / "a.jsonl", '{"id": 1, "translation": {"de": "Ein Hund.", "en": "A dog."}}\n' * 2)
+    rows = read(tmp_path / "a.jsonl")
+    assert [(row["src"], row["tgt"], row["src_lang"], row["tgt_lang"]) for row in rows] == [
+        ("Ein Hund.", "A dog.", "de", "en")
+    ] * 2
+    assert sides(tmp_path / "a.jsonl", src_lang="en") == [("A dog.", "Ein Hund.")] * 2
+    write_file(tmp_path / "a.jsonl", '{"\\ud800": "a", "b": "c"}')
+    with pytest.raises(DataError, match="key 'src' not found"):
+        read(tmp_path / "a.jsonl")
 
 
 def test_columns_of_parquet_that_are_not_clear(tmp_path: Path) -> None:
