@@ -475,3 +475,13 @@ def test_pairs_from_a_pipe(name: str, text: str, tmp_path: Path) -> None:
 def test_a_converter_of_xliff_is_named(tmp_path: Path, name: str) -> None:
     with pytest.raises(ConfigError, match=f"XLIFF is not read.\n.* tikal -2tmx {name}"):
         list(read_pairs(tmp_path / name))
+
+
+@pytest.mark.parametrize("separator", ["\t", ";"])
+def test_a_header_above_a_bad_row(tmp_path: Path, separator: str) -> None:
+    file = tmp_path / ("a.tsv" if separator == "\t" else "a.csv")
+    lines = (("de", "en"), ("Schöne Grüße", "Best regards"), ("Ein Hund.", "A dog."))
+    file.write_bytes("\n".join(map(separator.join, lines)).encode("cp1252"))
+    bad: list[int] = []
+    [row] = read(file, on_reject=lambda number, *_: bad.append(number))
+    assert (row["src"], row["src_lang"], row["pair_id"], bad) == ("Ein Hund.", "de", "a:2", [1])
