@@ -204,8 +204,22 @@ def test_columns_of_parquet_are_found_as_those_of_tables(
 ) -> None:
     table = pa.table({"number": [1], columns[0]: ["Ein Hund."], columns[1]: ["A dog."]})
     pq.write_table(table, tmp_path / "a.parquet")
-    [row] = read(tmp_path / "a.parquet")
-    assert (row["src"], row["tgt"], row["src_lang"], row["tgt_lang"]) == ("Ein Hund.", "A dog.", *langs)
+    write_file(tmp_path / "a.jsonl", json.dumps(table.to_pylist()[0]))
+    for name in ("a.parquet", "a.jsonl"):
+        [row] = read(tmp_path / name)
+        assert (row["src"], row["tgt"], row["src_lang"], row["tgt_lang"]) == ("Ein Hund.", "A dog.", *langs)
+
+
+def test_column_translation_of_json(tmp_path: Path) -> None:
+    write_file(tmp_path / "a.jsonl", '{"id": 1, "translation": {"de": "Ein Hund.", "en": "A dog."}}\n' * 2)
+    rows = read(tmp_path / "a.jsonl")
+    assert [(row["src"], row["tgt"], row["src_lang"], row["tgt_lang"]) for row in rows] == [
+        ("Ein Hund.", "A dog.", "de", "en")
+    ] * 2
+    assert sides(tmp_path / "a.jsonl", src_lang="en") == [("A dog.", "Ein Hund.")] * 2
+    write_file(tmp_path / "a.jsonl", '{"\\ud800": "a", "b": "c"}')
+    with pytest.raises(DataError, match="key 'src' not found"):
+        read(tmp_path / "a.jsonl")
 
 
 def test_columns_of_parquet_that_are_not_clear(tmp_path: Path) -> None:
@@ -461,3 +475,13 @@ def test_pairs_from_a_pipe(name: str, text: str, tmp_path: Path) -> None:
 def test_a_converter_of_xliff_is_named(tmp_path: Path, name: str) -> None:
     with pytest.raises(ConfigError, match=f"XLIFF is not read.\n.* tikal -2tmx {name}"):
         list(read_pairs(tmp_path / name))
+
+
+@pytest.mark.parametrize("separator", ["\t", ";"])
+def test_a_header_above_a_bad_row(tmp_path: Path, separator: str) -> None:
+    file = tmp_path / ("a.tsv" if separator == "\t" else "a.csv")
+    lines = (("de", "en"), ("Schöne Grüße", "Best regards"), ("Ein Hund.", "A dog."))
+    file.write_bytes("\n".join(map(separator.join, lines)).encode("cp1252"))
+    bad: list[int] = []
+    [row] = read(file, on_reject=lambda number, *_: bad.append(number))
+    assert (row["src"], row["src_lang"], row["pair_id"], bad) == ("Ein Hund.", "de", "a:2", [1])

@@ -415,6 +415,9 @@ def test_columns_that_are_not_read_are_named(tmp_path: Path) -> None:
     with pytest.warns(UserWarning, match="only the sentences are read, not the columns score"):
         pairs = paraloom.read_pairs(save(tmp_path / "data", SIDES))
     assert len(pairs) == 2
+    (tmp_path / "a.tsv").write_text("score\tde\ten\n0.9\tEin Hund.\tA dog.\n")
+    with pytest.warns(UserWarning, match="only the sentences are read, not the columns score"):
+        assert len(paraloom.read_pairs(tmp_path / "a.tsv")) == 1
 
 
 def test_the_error_of_an_unknown_format_names_it(tmp_path: Path) -> None:

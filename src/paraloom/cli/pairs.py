@@ -169,10 +169,10 @@ def _show_statistics(figures: dict[str, Any], values: Mapping[str, Any]) -> None
     typer.echo(f"{figures['pairs']:,} pairs\n")
     parts = ("reference", "translation", "reference_minus_translation")
     names = list(dict.fromkeys(name for part in parts for name in figures[part]))
-    typer.echo(f"{'':<20}" + "".join(f"{part.replace('_', ' '):>30}" for part in parts))
+    typer.echo(f"{'':<20}" + "".join(f"  {part.replace('_', ' '):>34}" for part in parts))
     for name in names:
         cells = [_estimate(figures[part].get(name)) for part in parts]
-        typer.echo(f"{name.replace('_', ' '):<20}" + "".join(f"{cell:>30}" for cell in cells))
+        typer.echo(f"{name.replace('_', ' '):<20}" + "".join(f"  {cell:>34}" for cell in cells))
     if "paraphrase_score" in figures:
         typer.echo(f"\nparaphrase score {_estimate(figures['paraphrase_score'])}")
     for name, value in figures.get("spearman_of_reference_probability", {}).items():
@@ -193,8 +193,10 @@ def _first_row(output: str) -> Mapping[str, Any]:
 
 
 def _is_bitext(output: str) -> bool:
-    """Whether the sides of the pairs are known to be in different languages."""
+    """Whether the sides of the pairs are known to be in different languages, or were scored as if they are."""
     first = _first_row(output)
+    if "bilingual_similarity" in first:
+        return True
     source, target = (language_code(first.get(name)) for name in ("src_lang", "tgt_lang"))
     return source is not None and target is not None and source != target
 

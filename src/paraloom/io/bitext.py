@@ -116,7 +116,7 @@ def write_table(rows: Rows, target: str | Path) -> int:
     schema, batches = _with_schema(rows)
     path = str(target)
     suffix = ".tsv" if is_output_stream(path) else without_compression(path).suffix
-    if sides(path) is not None or suffix == ".tmx":
+    if holds_sentences_alone(path):
         require(schema, pa.schema([PAIRS.field("src"), PAIRS.field("tgt")]))
         return _written("tmx" if suffix == ".tmx" else "moses", batches, path)
     if suffix in (".tsv", ".csv", ".jsonl"):
@@ -154,6 +154,11 @@ def is_stream(path: str | Path) -> bool:
 def is_output_stream(path: str | Path) -> bool:
     """True if what is written goes to standard output, a device or a pipe, and replaces nothing."""
     return str(path) == PIPE or is_device(path)
+
+
+def holds_sentences_alone(target: str | Path) -> bool:
+    """True if the format that a name asks for has no further columns, such as scores."""
+    return sides(str(target)) is not None or without_compression(target).suffix == ".tmx"
 
 
 def check_target(target: str | Path) -> None:

@@ -17,7 +17,7 @@ from paraloom.core.lazy import late
 from paraloom.core.schema import PAIRS, require
 from paraloom.io.compression import decode, read_lines, read_raw_lines, without_compression
 from paraloom.io.corpus import DESCRIPTION, Corpus
-from paraloom.io.formats.base import ColumnName, ReadOptions, file_stem, languages_in_name
+from paraloom.io.formats.base import ColumnName, ReadOptions, file_stem, find_header, languages_in_name
 from paraloom.io.formats.names import is_dataset, sides
 from paraloom.io.shards import ROW_GROUP_ROWS, open_shard, read_batches, with_plain_texts
 
@@ -29,9 +29,6 @@ _table_columns = late("paraloom.io.formats.tsv:table_columns")
 _dataset_schema = late("paraloom.io.formats.hf_datasets:dataset_schema")
 _read_dataset = late("paraloom.io.formats.hf_datasets:read_dataset")
 _read_typed = late("paraloom.io.typed_tables:read_typed")
-
-_WRITTEN = {"src", "tgt", "pair_id"}
-"""Columns of every table of pairs that Paraloom wrote."""
 _has_breaks_in_quotes = late("paraloom.io.quoting:has_breaks_in_quotes")
 
 _DOUBLED = re.compile(r'"(?:[^"]|"")*""(?:[^"]|"")*"')
@@ -191,11 +188,11 @@ def _unnoticed_header(rows: Sequence[list[str]], options: ReadOptions) -> tuple[
 
 
 def unread_columns(source: str) -> list[str]:
-    """Columns of a table that reading it as pairs leaves out: of text that Paraloom wrote, of others from elsewhere."""
+    """Columns of a table that reading it as pairs leaves out, where those of the sides have names."""
     try:
-        in_text = not is_dataset(source) and without_compression(source).suffix != ".parquet"
         columns = _dataset_schema(source).names if is_dataset(source) else columns_of_file(Path(source))
+        header = find_header(columns, ["A text, in two words."] * len(columns), ReadOptions(source))
     except (ConfigError, DataError, MissingExtraError):
         return []
-    needed = _WRITTEN if in_text else {"src", "tgt"}
-    return [column for column in columns if column not in PAIRS.names] if needed <= set(columns) else []
+    read = {*PAIRS.names, *(() if header is None else (columns[header.src], columns[header.tgt]))}
+    return [] if header is None else [column for column in columns if column not in read]

@@ -4,29 +4,47 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from typing import Any
 
 import pyarrow as pa
 
-from paraloom.core.errors import DataError
+from paraloom.core.errors import ConfigError, DataError
 from paraloom.io.compression import decode, open_write, read_raw_lines
 from paraloom.io.fields import json_text
 from paraloom.io.formats.base import PROVENANCE, PairRow, ReadOptions, json_column, json_object, raw_text
+from paraloom.io.formats.columns import TRANSLATION, Side, choose_sides
 
 
 def read(options: ReadOptions) -> Iterator[PairRow]:
-    """Read pairs from two keys of each object (`src` and `tgt` by default); blank lines are skipped."""
-    src, tgt = str(options.src_column or "src"), str(options.tgt_column or "tgt")
+    """Read pairs from two keys of each object, by default those of `_sides` in the first; blank lines are skipped."""
+    sides: Sequence[Side] = ()
     for row, line in enumerate(read_raw_lines(options.path), 1):
         if not line.strip():
             continue
         try:
             value = json_object(decode(line, options.path, row))
-            sides = [json_text(value, key) for key in (src, tgt)]
-            provenance = [json_text(value, key) if value.get(key) is not None else None for key in PROVENANCE]
+            sides = sides or _sides(value, options)
+            src, tgt = (json_text(value, ".".join(filter(None, side[:2]))) for side in sides)
+            known = [json_text(value, key) if value.get(key) is not None else None for key in PROVENANCE]
         except DataError as error:
             options.reject(row, error, raw_text(line))
         else:
-            yield PairRow(row, *sides, *provenance)
+            langs = [lang or side.lang for lang, side in zip(known, sides, strict=False)]
+            yield PairRow(row, src, tgt, *langs, *known[2:])
+
+
+def _sides(value: dict[str, Any], options: ReadOptions) -> tuple[Side, Side]:
+    """The keys of the two sides: those that are named, else `src` and `tgt`, else those that a table would have."""
+    if options.src_column is None and options.tgt_column is None and not {"src", "tgt"} & set(value):
+        inside = value.get(TRANSLATION)
+        languages = [key for key, text in inside.items() if isinstance(text, str)] if isinstance(inside, dict) else []
+        fields = [(key, pa.string()) for key, text in value.items() if isinstance(text, str)]
+        if languages:
+            fields.append((TRANSLATION, pa.struct([(key, pa.string()) for key in languages])))
+        with suppress(ConfigError, UnicodeEncodeError):
+            return choose_sides(pa.schema(fields), options)
+    return Side(str(options.src_column or "src")), Side(str(options.tgt_column or "tgt"))
 
 
 def write(batches: Iterable[pa.RecordBatch], names: Sequence[str], target: str) -> int:

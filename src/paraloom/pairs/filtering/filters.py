@@ -49,8 +49,8 @@ class Criteria(Config):
         top: Share of the rows left so far, above 0 to 1, taken from the better end of `by`.
         decile: Decile of the rows left so far, ranked by `by`: 1 (lowest values) to 10 (highest values), as in
             PNMT Table 5. Cannot be combined with `top`.
-        by: Column that `per_source`, `top`, `decile` and `precision` rank by. Default of `precision`: judge, where it
-            is there, or p_paraphrase.
+        by: Column that `per_source`, `top`, `decile` and `precision` rank by; in commands and `Pairs.filter` also
+            'NAME?best=lowest'. Default of `precision`: judge, where it is there, or p_paraphrase.
         best: Which end of `by` is the better one, 'lowest' or 'highest'. Default: the direction of the score.
         sample: Random sample of the rows left by the other criteria: their number (int) or share (float, above 0
             to 1).
@@ -138,7 +138,7 @@ class Criteria(Config):
         if not self.best and direction == "none":
             raise ConfigError(
                 f"it is unknown which end of '{self.by}' is the better one",
-                remedy="Set best = 'lowest' or best = 'highest'.",
+                remedy=f"Say it with the column: --by '{self.by}?best=lowest', or highest (best = \"lowest\" in TOML).",
             )
         return (self.best or {"higher": "highest", "lower": "lowest"}[direction]) == "highest"
 
