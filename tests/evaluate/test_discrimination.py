@@ -25,6 +25,13 @@ def test_the_interval_is_that_of_a_bootstrap() -> None:
     assert [estimate.low, estimate.high] == pytest.approx(np.percentile(samples, [2.5, 97.5]), abs=0.012)
 
 
+def test_few_pairs_in_order_do_not_prove_a_perfect_score() -> None:
+    few, many = auc([3, 4, 5], [0, 1, 2]), auc(np.arange(300) + 400, np.arange(400))
+    assert (few.value, few.high) == (1, 1) and few.low == pytest.approx(3 / (3 + 1.96**2), abs=1e-4)
+    assert many.low > 0.98 and auc([0, 1, 2], [3, 4, 5]).high == pytest.approx(1 - few.low)
+    assert auc([1, 1, 1], [1, 1, 1]).low < 0.5
+
+
 def test_an_empty_class_is_undefined() -> None:
     assert np.isnan(auc([], [1.0]).value)
     assert np.isnan(auc([1.0], [0.0]).low)

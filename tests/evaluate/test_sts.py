@@ -15,7 +15,7 @@ from scipy import stats
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.seeds import generator
 from paraloom.evaluate.published import PUBLISHED, PUBLISHED_MTEB, W17_MEAN, YEARS_MEAN
-from paraloom.evaluate.resampling import pearson, resampled_pearson, spearman
+from paraloom.evaluate.resampling import pearson, percentile_interval, resampled_pearson, spearman
 from paraloom.evaluate.sts import evaluate_sts, paired_cosines
 from paraloom.evaluate.sts_tasks import MTEB_TASKS, TASKS, W17_TASKS, find_tasks, read_task, select_tasks
 from paraloom.io import open_write
@@ -70,6 +70,24 @@ def test_correlations_equal_scipys(n, ties):
 def test_correlation_of_a_constant_is_undefined(a):
     assert math.isnan(pearson(a, list(range(len(a)))))
     assert math.isnan(spearman(list(range(len(a))), a))
+
+
+def test_values_that_differ_by_rounding_are_a_constant():
+    cosines = np.float32([1, 1.0000001, 0.9999999, 1, 0.99999994])
+    assert math.isnan(pearson(range(5), cosines)) and math.isnan(spearman(range(5), cosines))
+    assert not resampled_pearson(np.arange(5.0), cosines[None], 20, 1, 0).any()
+    assert spearman(range(3), [0, 1e-9, 2e-9]) == pytest.approx(1)
+
+
+def test_samples_without_a_correlation_do_not_count(tmp_path):
+    scores, similarities = np.float64([5, 5, 5, 0]), np.float64([[0.8, 0.8, 0.8, 0.1]])
+    resampled = resampled_pearson(scores, similarities, 400, 1, 0, math.nan)[:, 0]
+    assert np.isnan(resampled).any() and percentile_interval(resampled) == pytest.approx((100, 100))
+    (tmp_path / "same.tsv").write_text("".join(f"{score}\ta\tb\n" for score in range(4)))
+    (tmp_path / "other.tsv").write_text("0\tab\tcd\n3\tab\tac\n5\tab\tab\n4\tab\tba\n")
+    undefined, defined = evaluate_sts(Constant(), tmp_path).differences, evaluate_sts(Overlap(), tmp_path).differences
+    assert all(math.isnan(end) for row in undefined for end in (row.value, row.low, row.high))
+    assert [math.isnan(row.low) for row in sorted(defined, key=lambda row: row.group)] == [False, True]
 
 
 def test_the_result_has_every_protocol(folder):
@@ -245,7 +263,7 @@ def test_baselines_are_rows_with_paired_differences(folder):
     assert [(one.group, one.value, one.low, one.high) for one in equal] == [("2013", 0, 0, 0), ("STS-B", 0, 0, 0)]
     # The untrained encoder gives every pair the same cosine: its correlation is undefined, and 0 in the bootstrap.
     untrained = next(one for one in result.differences if one.baseline == "ours, untrained")
-    assert math.isnan(untrained.value) and untrained.low <= untrained.high
+    assert all(map(math.isnan, (untrained.value, untrained.low, untrained.high)))
     record = json.loads(json.dumps(result.to_dict()))
     assert record["systems"][1]["rows"][0]["pearson"] is None
     assert "ours - overlap" in result.format() and "ours, untrained" in result.format()

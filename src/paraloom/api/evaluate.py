@@ -121,12 +121,15 @@ def evaluate_classification_tasks(
     return replace(result, signature=f"{result.signature}|near-training:{_near_training(paths, texts)}")
 
 
-def evaluate_translation_files(hypotheses: str | Path, references: str | Path) -> TranslationResult:
+def evaluate_translation_files(
+    hypotheses: str | Path, references: str | Path, *, tokenize: str = "13a"
+) -> TranslationResult:
     """Compute BLEU and chrF, with sacreBLEU's signatures and 95 % intervals.
 
     Args:
         hypotheses: A translation per line.
         references: As many lines.
+        tokenize: How sacreBLEU splits words for BLEU, such as 13a, zh, ja-mecab, ko-mecab or char.
     """
     translations, wanted = list(read_lines(hypotheses)), list(read_lines(references))
     if len(translations) != len(wanted):
@@ -134,7 +137,7 @@ def evaluate_translation_files(hypotheses: str | Path, references: str | Path) -
             f"{hypotheses} and {references} have different numbers of lines: {len(translations):,}, {len(wanted):,}",
             remedy="Give two files of as many lines.",
         )
-    return evaluate_translation(translations, wanted)
+    return evaluate_translation(translations, wanted, tokenize=tokenize)
 
 
 @dataclass(frozen=True)

@@ -72,7 +72,11 @@ DECLARED = [
         settings=_TASKS,
         examples=("english --data data/classification --task trec",),
     ),
-    Command(name="evaluate translation", of="evaluate_translation_files", examples=("hypotheses.txt references.txt",)),
+    Command(
+        name="evaluate translation",
+        of="evaluate_translation_files",
+        examples=("hypotheses.txt references.txt", "hypotheses.zh references.zh --tokenize zh"),
+    ),
     Command(
         name="evaluate translator",
         of="evaluate_translator",

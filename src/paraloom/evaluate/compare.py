@@ -94,6 +94,6 @@ def compare_encoders(
     for index, pairs in enumerate(data):
         cosines = np.stack([similarities(system, pairs.first, pairs.second) for system in systems.values()])
         exact[:, index] = [100 * pearson(pairs.scores, row) for row in cosines]
-        resampled[:, :, index] = resampled_pearson(pairs.scores, cosines, resamples, seed, index)
+        resampled[:, :, index] = resampled_pearson(pairs.scores, cosines, resamples, seed, index, np.nan)
     how = signature("compare", tasks=len(present), correlation="pearson", bootstrap=resamples, seed=seed)
     return EncoderComparison(tuple(systems), tuple(task.name for task in present), exact, resampled, how)

@@ -20,7 +20,7 @@ ALL = "all"  # Name of the row with the pairs of all sets together
 
 
 def auc(right: npt.ArrayLike, wrong: npt.ArrayLike) -> Estimate:
-    """Area under the ROC curve, ties counting half, with DeLong's interval by ranks (Sun and Xu 2014)."""
+    """Area under the ROC curve, ties counting half, with DeLong's interval by ranks (Sun and Xu 2014), or Wilson's."""
     positive, negative = np.asarray(right, np.float64), np.asarray(wrong, np.float64)
     m, n = len(positive), len(negative)
     if not m or not n:
@@ -33,6 +33,8 @@ def auc(right: npt.ArrayLike, wrong: npt.ArrayLike) -> Estimate:
     if m < 2 or n < 2:
         return Estimate(area, float("nan"), float("nan"))
     half = Z_95 * float(np.sqrt(of_right.var(ddof=1) / m + of_wrong.var(ddof=1) / n))
+    if not half:  # DeLong's has no width where no pair is out of order, however few there are
+        return Estimate(area, *wilson_interval(area * min(m, n), min(m, n)))
     return Estimate(area, max(0.0, area - half), min(1.0, area + half))
 
 

@@ -13,10 +13,13 @@ from paraloom.core.array_types import AnyFloats, Floats, Ints
 from paraloom.core.seeds import generator
 from paraloom.core.stats import Z_95, Estimate
 
+# Values that differ by less than this share of the largest, such as cosines of 1, differ by the rounding of float32.
+_ROUNDING = 1e-6
+
 
 def pearson(a: npt.ArrayLike, b: npt.ArrayLike) -> float:
     x, y = np.asarray(a, np.float64), np.asarray(b, np.float64)
-    if len(x) < 2 or np.ptp(x) == 0 or np.ptp(y) == 0:
+    if len(x) < 2 or _is_constant(x) or _is_constant(y):
         return float("nan")
     x, y = x - x.mean(), y - y.mean()
     return float(np.clip(x @ y / (np.linalg.norm(x) * np.linalg.norm(y)), -1.0, 1.0))
@@ -32,7 +35,7 @@ def pearson_interval(r: float, n: int) -> tuple[float, float]:
 
 def spearman(a: npt.ArrayLike, b: npt.ArrayLike) -> float:
     """Spearman's correlation rho: Pearson's r of the ranks."""
-    return pearson(ranks(a), ranks(b))
+    return float("nan") if math.isnan(pearson(a, b)) else pearson(ranks(a), ranks(b))
 
 
 def ranks(values: npt.ArrayLike) -> Floats:
@@ -51,7 +54,9 @@ _CHUNK = 100
 _TINY = 1e-12
 
 
-def resampled_pearson(scores: Floats, similarities: AnyFloats, resamples: int, seed: int, task: int) -> Floats:
+def resampled_pearson(
+    scores: Floats, similarities: AnyFloats, resamples: int, seed: int, task: int, undefined: float = 0.0
+) -> Floats:
     """Pearson's r × 100 of pairs drawn with replacement (Efron 1979), the same pairs for every system."""
     rng = generator(seed, task)
     n = len(scores)
@@ -69,14 +74,17 @@ def resampled_pearson(scores: Floats, similarities: AnyFloats, resamples: int, s
         variances = (mean_xx - mean_x**2) * (mean_yy - mean_y**2)
         valid = (mean_xx - mean_x**2 > _TINY) & (mean_yy - mean_y**2 > _TINY)
         covariances = mean_xy - mean_x * mean_y
-        r = np.divide(covariances, np.sqrt(np.where(valid, variances, 1)), where=valid, out=np.zeros_like(mean_y))
+        r = np.divide(
+            covariances, np.sqrt(np.where(valid, variances, 1)), where=valid, out=np.full_like(mean_y, undefined)
+        )
         result[start : start + size] = 100 * r
     return result
 
 
 def percentile_interval(resampled: Floats) -> tuple[float, float]:
-    """The 95 % interval of a figure from its bootstrap samples, `(b,)`."""
-    low, high = np.percentile(resampled, [2.5, 97.5])
+    """The 95 % interval of a figure from those of its bootstrap samples, `(b,)`, in which it is defined."""
+    defined = resampled[~np.isnan(resampled)]
+    low, high = np.percentile(defined, [2.5, 97.5]) if len(defined) else (math.nan, math.nan)
     return float(low), float(high)
 
 
@@ -89,8 +97,13 @@ def _standardized(rows: Floats) -> Floats:
     """Rows with mean 0 and variance 1, as float64; a constant row becomes 0."""
     centered = rows - rows.mean(axis=1, keepdims=True, dtype=np.float64)
     deviations = centered.std(axis=1, keepdims=True)
-    constant = np.ptp(rows, axis=1, keepdims=True) == 0
-    return np.divide(centered, deviations, where=~constant & (deviations > 0), out=np.zeros_like(centered))
+    return np.divide(centered, deviations, where=~_is_constant(rows) & (deviations > 0), out=np.zeros_like(centered))
+
+
+def _is_constant(values: AnyFloats) -> npt.NDArray[np.bool_]:
+    """Whether all values of a row are equal, but for rounding."""
+    largest = np.abs(values).max(axis=-1, keepdims=True)
+    return np.asarray(np.ptp(values, axis=-1, keepdims=True) <= _ROUNDING * largest)
 
 
 def sample_counts(n: int, samples: int = SAMPLES, seed: int = 1) -> Ints:

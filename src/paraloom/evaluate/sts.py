@@ -372,7 +372,12 @@ def _differences(
     resampled = np.stack(
         [
             resampled_pearson(
-                data[task.name].scores, np.stack([by_task[task.name] for by_task in cosines]), resamples, seed, index
+                data[task.name].scores,
+                np.stack([by_task[task.name] for by_task in cosines]),
+                resamples,
+                seed,
+                index,
+                math.nan,
             )
             for index, task in enumerate(present)
         ],
@@ -382,7 +387,8 @@ def _differences(
     result = []
     for k, j in pairs:
         for group, weights in task_weights(present, summaries[k]).items():
-            low, high = percentile_interval((resampled[:, k] - resampled[:, j]) @ weights)
+            used = weights > 0  # a correlation that is undefined elsewhere is not of this group
+            low, high = percentile_interval((resampled[:, k] - resampled[:, j])[:, used] @ weights[used])
             value = summaries[k][group].pearson - summaries[j][group].pearson
             result.append(STSDifference(systems[k].name, systems[j].name, group, value, low, high))
     return tuple(result)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from paraloom.core.errors import DataError
+from paraloom.core.errors import ConfigError, DataError, nearest
 from paraloom.core.optional import OptionalModule
 from paraloom.evaluate.base import EvaluationResult
+from paraloom.mt.splitting import WITHOUT_SPACES
+from paraloom.text.function_words import sample_language
+from paraloom.text.language_names import language_name
 from paraloom.text.sequences import list_of_strings
 
 if TYPE_CHECKING:
@@ -17,6 +21,8 @@ if TYPE_CHECKING:
 sacrebleu = OptionalModule("sacrebleu.metrics", "evaluating translations", "evaluate")
 
 _SAMPLES = 1000
+_TOKENIZER = "13a"
+_LANGUAGE_SAMPLE = 200  # references by which their language is identified
 
 
 @dataclass(frozen=True)
@@ -50,18 +56,23 @@ class TranslationResult(EvaluationResult):
         )
 
 
-def evaluate_translation(hypotheses: Sequence[str], references: Sequence[str]) -> TranslationResult:
+def evaluate_translation(
+    hypotheses: Sequence[str], references: Sequence[str], *, tokenize: str = _TOKENIZER
+) -> TranslationResult:
     """Measure corpus BLEU and chrF with sacreBLEU's defaults.
 
     Args:
         hypotheses: n translations, detokenized.
         references: A reference for each.
+        tokenize: How sacreBLEU splits words for BLEU: 13a (the default) at spaces and punctuation; zh, ja-mecab,
+            ko-mecab, char, flores200 and others.
 
     Returns:
         The scores with 95 % intervals from 1,000 bootstrap samples of the sentences.
 
     Raises:
         TypeError: A single string in place of a list.
+        ConfigError: sacreBLEU does not have the tokenizer, or a package that it needs is missing.
         DataError: There is not one reference for each hypothesis, or the lists are empty.
         MissingExtraError: sacreBLEU is not installed.
 
@@ -83,7 +94,10 @@ def evaluate_translation(hypotheses: Sequence[str], references: Sequence[str]) -
         )
     if not hypotheses:
         raise DataError("no sentences to score", remedy="Give one hypothesis or more.")
-    bleu, chrf = (_corpus_score(metric, hypotheses, [references]) for metric in (sacrebleu.BLEU(), sacrebleu.CHRF()))
+    if tokenize == _TOKENIZER:
+        _warn_of_words(references)
+    metrics = _bleu(tokenize), sacrebleu.CHRF()
+    bleu, chrf = (_corpus_score(metric, hypotheses, [references]) for metric in metrics)
     return TranslationResult(len(hypotheses), bleu, chrf)
 
 
@@ -91,12 +105,41 @@ def format_margin(interval: float | None, digits: int) -> str:
     return "" if interval is None else f" ± {interval:.{digits}f}"
 
 
+def _bleu(tokenize: str) -> Metric:
+    """sacreBLEU's BLEU with a tokenizer."""
+    if tokenize not in sacrebleu.BLEU.TOKENIZERS:
+        raise ConfigError(
+            f"unknown tokenizer '{tokenize}'{nearest(tokenize, sorted(sacrebleu.BLEU.TOKENIZERS))}",
+            remedy=f"sacreBLEU has {', '.join(sacrebleu.BLEU.TOKENIZERS)}.",
+        )
+    try:
+        metric: Metric = sacrebleu.BLEU(tokenize=tokenize)
+    except (ImportError, RuntimeError) as error:
+        raise ConfigError(f"the tokenizer '{tokenize}' is not available: {str(error).strip()}") from None
+    return metric
+
+
+def _warn_of_words(references: list[str]) -> None:
+    language = sample_language(references[:_LANGUAGE_SAMPLE])
+    if language in WITHOUT_SPACES:
+        warnings.warn(
+            f"the references are {language_name(language)}, without spaces between words: BLEU with tok:13a takes "
+            "whole clauses for words, and means little (--tokenize has others, such as char); chrF is not affected",
+            stacklevel=3,
+        )
+
+
 def _corpus_score(metric: Metric, hypotheses: list[str], references: list[list[str]]) -> MetricScore:
-    interval: float | None = None
     try:
         score = metric.corpus_score(hypotheses, references, n_bootstrap=_SAMPLES)
-    except TypeError:  # sacreBLEU cannot average its own zeros with its other scores
-        score = metric.corpus_score(hypotheses, references)
-    else:
-        interval = float(score._ci)
-    return MetricScore(score.score, interval, str(metric.get_signature()))
+    except TypeError:  # sacreBLEU cannot average its own zeros, float, with its other scores of chrF, float32
+        compute = metric._compute_score_from_stats
+
+        def as_float(statistics: list[Any]) -> Any:
+            score = compute(statistics)
+            score.score = float(score.score)
+            return score
+
+        metric._compute_score_from_stats = as_float
+        score = metric.corpus_score(hypotheses, references, n_bootstrap=_SAMPLES)
+    return MetricScore(float(score.score), float(score._ci), str(metric.get_signature()))
