@@ -44,14 +44,18 @@ def training(name: str, artifact: Path) -> Markup | None:
 
 
 def _untrained(lines: Mapping[str, Sequence[tuple[float, float]]]) -> Iterator[tuple[str, str]]:
-    """Development figures before the first step, at their best and at the end, where the curve has both."""
+    """Development figures before the first step, at the best one of the first figure and at the end."""
+    chosen, first = -1.0, ""
     for key, points in lines.items():
-        before = [value for at, value in points if at == 0]
-        after = [value for at, value in points if at > 0]
-        if key.startswith("dev") and before and after:
-            best = min if "loss" in key else max
-            values = f"{number(before[0])} → {number(best(after))}, at the end {number(points[-1][1])}"
-            yield f"{label(key)}: untrained → best", values
+        values = dict(points)
+        after = [at for at in values if at > 0]
+        if key.startswith("dev") and 0 in values and after:
+            if chosen not in values:
+                best = min if "loss" in key else max
+                chosen, first = best(after, key=values.__getitem__), key
+            where = "best" if key == first else f"best {label(first)}"
+            shown = f"{number(values[0])} → {number(values[chosen])}, at the end {number(points[-1][1])}"
+            yield f"{label(key)}: untrained → {where}", shown
 
 
 def thinned(points: Sequence[tuple[float, float]], max_points: int = _MAX_POINTS) -> list[tuple[float, float]]:
