@@ -59,12 +59,11 @@ SYSTEMS = {
 
 DIFFERENCES = (("without", "with"), ("small without", "english-small"))
 
-FEW = "How long to distill, and from how many sentences"
-LENGTHS = ((5_000, 2000), (15_000, 2000), (50_000, 2000), (200_000, 2000), (5_000, 100), (15_000, 300), (50_000, 1000))
-"""Numbers of sentences and of steps."""
+FEW = "Which step of a distillation is kept"
+SIZES = {5_000: 1, 15_000: 3, 50_000: 1, 200_000: 1}
+"""Number of sentences → seeds, each of which has its own sentences."""
 
-SEEDS = {15_000: 3}
-"""Number of sentences → seeds, each with its own sentences."""
+STEPS = 1000
 
 Floats = npt.NDArray[np.float64]
 
@@ -190,17 +189,17 @@ def evaluator() -> Callable[[EncoderLike], dict[str, float]]:
 
 
 def train_on_few(folder: Path) -> Iterator[list[str]]:
-    """Rows of the table: sentences, passes, and what is chosen, with its step; the mean of the seeds."""
+    """Rows: sentences, passes over them, what is chosen, and its step; the mean of the seeds."""
     distillation._PATIENCE = math.inf
     (taught,), (words,) = folder.glob("run/*-taught"), folder.glob("run/*-words-in-context/artifact")
-    sentences, measure = sample_of(taught, max(count for count, _ in LENGTHS)), evaluator()
-    for count, steps in LENGTHS:
+    sentences, measure = sample_of(taught, max(SIZES)), evaluator()
+    for count, seeds in SIZES.items():
         chosen = []
-        for seed in range(1, 1 + SEEDS.get(count, 1)):
-            output = folder / f"few-{count}-{steps}-{seed}"
+        for seed in range(1, 1 + seeds):
+            output = folder / f"few-{count}-{seed}"
             if not (output / "config.json").is_file():
                 config = distillation.DistillationConfig(
-                    dimension=256, word_vocab_size=60000, trigram_vocab_size=24000, loss="softmax", steps=steps
+                    dimension=256, word_vocab_size=60000, trigram_vocab_size=24000, loss="softmax", steps=STEPS
                 )
                 batches = sentences.slice((seed - 1) * count, count).to_batches()
                 distillation.distill_encoder(batches, config, output, measure, seed=seed, vectors=words, threads=1)
@@ -212,7 +211,7 @@ def train_on_few(folder: Path) -> Iterator[list[str]]:
             spread = f" ({min(scores):.2f} to {max(scores):.2f})" if len(scores) > 1 else ""
             cells.append(f"{fmean(scores):.2f}{spread}")
             cells.append(" · ".join(f"{line['step']:,}" for line in of_seeds))
-        yield [f"{count:,}", f"{steps:,}", cells[0], cells[2], *cells[4:]]
+        yield [f"{count:,}", f"{STEPS * 512 / count:.0f}", cells[0], cells[2], *cells[4:]]
 
 
 def choices(curve: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
@@ -230,7 +229,7 @@ def record_few(rows: list[list[str]]) -> None:
             "    -o runs/without-twins --few --record",
         ],
         "columns": [
-            *("sentences", "steps", "*untrained*", "last", "best by development pairs", "its step"),
+            *("sentences", "passes", "*untrained*", "last", "best by development pairs", "its step"),
             *("**best by agreement**", "its step"),
         ],
         **{"align": "r" * 8, "rows": rows},
