@@ -215,9 +215,9 @@ def train_on_few(folder: Path) -> Iterator[list[str]]:
 
 
 def choices(curve: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """The lines of a curve that are the start, the last, the best by development pairs, and the best by agreement."""
-    by = (max(curve, key=lambda line: line["dev"][name]) for name in ("dev_pearson", "agreement"))
-    return [curve[0], curve[-1], *by]
+    """The lines of a curve: the start, the last, the best by development pairs, and what agreement keeps."""
+    best = max(curve, key=lambda line: line["dev"]["dev_pearson"])
+    return [curve[0], curve[-1], best, distillation.kept_line(curve)]
 
 
 def record_few(rows: list[list[str]]) -> None:

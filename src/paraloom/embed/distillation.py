@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Iterable, Iterator
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -21,21 +22,14 @@ from paraloom.core.progress import progress
 from paraloom.core.protocols import START
 from paraloom.core.seeds import generator
 from paraloom.embed import list_kernels
-from paraloom.embed.checkpoint import TrainingState, best_line, read_checkpoint, run_with_checkpoints, write_records
+from paraloom.embed.checkpoint import TrainingState, read_checkpoint, run_with_checkpoints, write_records
 from paraloom.embed.config import PartsConfig
 from paraloom.embed.data import UnitLists, UnitWriter
 from paraloom.embed.losses import Loss, distribution_loss, similarity_loss
 from paraloom.embed.network_parts import PartTraining
 from paraloom.embed.store import load_encoder, save_encoder
 from paraloom.embed.threads import ThreadTeam
-from paraloom.embed.training import (
-    BEST,
-    Evaluator,
-    Learner,
-    development_figures,
-    initial_parts,
-    warn_if_below_start,
-)
+from paraloom.embed.training import BEST, Evaluator, Learner, initial_parts
 from paraloom.embed.vocabulary import UNITS
 from paraloom.embed.word_vectors import vectors_file
 from paraloom.io.atomic import disk_full_as_error
@@ -67,7 +61,9 @@ _CHUNK = 50_000
 _HELD_OUT, _ONE_OF, _FEWEST = 1000, 50, 3
 # The step of the first evaluation after the start, and the factor from one evaluation to the next.
 _FIRST, _GROWTH = 50, 1.25
-# A training ends early at this multiple of the step of its best evaluation, which counts as at least that step.
+# How much more a later encoder has to agree: while few sentences are learned by heart, agreement hardly changes.
+_MARGIN = 0.25
+# A training ends early at this multiple of the step of the encoder that is kept, which counts as at least that step.
 _PATIENCE, _EARLIEST = 4, 250
 
 
@@ -164,17 +160,18 @@ def distill_encoder(
         "sentences_per_second": (state.step - resumed) * config.batch_size / trained,
     }
     write_records(folder, state.curve, timings)
-    encoder, best = load_encoder(folder / BEST), best_line(state.measured)
-    best_step = best["step"] if best else 0
-    save_encoder(encoder, folder, {**settings, **data.counts, "best_step": best_step})
+    encoder, kept = load_encoder(folder / BEST), kept_line(state.measured)
+    save_encoder(encoder, folder, {**settings, **data.counts, "best_step": kept["step"]})
     shutil.rmtree(folder / "checkpoint")
-    warn_if_below_start(state.curve, keep_best=True)
+    if not kept["step"]:
+        warnings.warn("no step agrees better with the teacher than the untrained start, which is kept", stacklevel=2)
     return {
         "sentences": data.counts,
         "steps": state.step,
-        "best_step": best_step,
+        "best_step": kept["step"],
         "loss": state.last_line["loss"],
-        **development_figures(state.curve, keep_best=True),
+        "dev": kept["dev"],
+        "untrained": state.measured[0]["dev"],
         "entries": {unit: len(lists.counted.vocabulary) for unit, lists in data.units.items()},
         "signature": encoder.signature,
     }
@@ -263,7 +260,8 @@ def _train(
         figures = {"agreement": agreement(learner.forward(learner.take(data.held_out)), teacher)}
         if evaluator is not None:
             figures |= evaluator(learner.encoder())
-        if state.measure(figures, state.epoch + bool(state.step)):
+        state.measure(figures, state.epoch + bool(state.step))
+        if kept_line(state.measured) is state.curve[-1]:
             save_encoder(learner.encoder(), best)
 
     if not state.curve and not state.step:
@@ -292,8 +290,16 @@ def _train(
 
 def _ended(config: DistillationConfig, state: TrainingState) -> bool:
     """True after the last step, or where the agreement has not risen for long."""
-    best = best_line(state.measured)
-    return state.step == config.steps or (best is not None and state.step >= _PATIENCE * max(_EARLIEST, best["step"]))
+    return state.step >= min(config.steps, _PATIENCE * max(_EARLIEST, kept_line(state.measured)["step"]))
+
+
+def kept_line(measured: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    """The line of a curve whose encoder is kept: it agrees best, by a margin over those before it."""
+    kept = measured[0]
+    for line in measured:
+        if line["dev"]["agreement"] > kept["dev"]["agreement"] + _MARGIN:
+            kept = line
+    return kept
 
 
 def agreement(vectors: Float32s, teacher: Float32s) -> float:
