@@ -133,6 +133,18 @@ def test_the_report_of_a_training_says_what_it_started_from(folder: Path) -> Non
     assert "untrained → best" in page and "50 → 40, at the end 40" in page
 
 
+def test_the_report_of_a_distillation_has_both_curves_and_the_figures_of_the_encoder_that_is_kept(
+    tmp_path: Path,
+) -> None:
+    figures = ((0, 20, 50), (10, 40, 60), (20, 45, 55), (30, 35, 65))
+    lines = [{"step": step, "dev": {"agreement": one, "dev_pearson": other}} for step, one, other in figures]
+    (tmp_path / "curve.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    page = str(training("student", tmp_path, 20))
+    assert "student: dev agreement" in page and "student: dev dev Pearson" in page
+    assert "dev agreement: untrained → kept" in page and "20 → 45, at the end 35" in page
+    assert "dev dev Pearson: untrained → kept" in page and "50 → 55, at the end 65" in page
+
+
 def test_two_encoders_of_one_name_keep_apart() -> None:
     paths = [Path("run/a"), Path("run/b")]
     assert named_paths(["x/model", "y/model"], paths) == {"model": paths[0], "y/model": paths[1]}

@@ -163,7 +163,8 @@ def distill_encoder(
         network: An average of words and n-grams, or a small transformer, slower and better.
         spec: Of an average: parts, as for `train encoder`.
         dimension: Of an average: width of each part.
-        steps: Batches of 512 sentences; default: 20,000, or 6,000 for a transformer.
+        steps: Batches of 512 sentences; default: 20,000, or 6,000 for a transformer. An average ends earlier if
+            sentences that are held out stop gaining, and the encoder that is best on them is kept.
         ensemble: Further teachers; the similarities to learn are the means of all teachers'.
         sts: Folder of similarity tasks, for development figures; of transformers the best one is then kept.
         on_error: 'stop' at a row that cannot be read, or 'reject' it.

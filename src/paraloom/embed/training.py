@@ -188,7 +188,7 @@ def train_encoder(
     write_records(folder, state.curve, timings)
     save_encoder(encoder, folder, {**(facts or {}), **settings, **data.counts})
     shutil.rmtree(folder / "checkpoint")
-    warn_if_below_start(state.curve, keep_best, "keep = 'best' keeps that")
+    warn_if_below_start(state.curve, keep_best)
     return {
         "pairs": data.counts,
         "steps": state.step,
@@ -329,7 +329,7 @@ def development_figures(curve: Sequence[Mapping[str, Any]], keep_best: bool) -> 
     return {"dev": kept["dev"], **untrained}
 
 
-def warn_if_below_start(curve: Sequence[Mapping[str, Any]], keep_best: bool, remedy: str) -> None:
+def warn_if_below_start(curve: Sequence[Mapping[str, Any]], keep_best: bool) -> None:
     """Warn where a training made the encoder worse than its start, by the first figure of the evaluator."""
     measured = [(next(iter(line["dev"].values())), line["epoch"]) for line in curve if "dev" in line]
     if len(measured) < 2 or measured[0][1]:
@@ -338,7 +338,7 @@ def warn_if_below_start(curve: Sequence[Mapping[str, Any]], keep_best: bool, rem
     if keep_best and not epoch:
         warnings.warn(f"no epoch is better than the untrained start ({start:.2f}), which is kept", stacklevel=3)
     elif not keep_best and measured[-1][0] < start:
-        better = f"; it was best after epoch {epoch} ({best:.2f}): {remedy}" if epoch else ""
+        better = f"; it was best after epoch {epoch} ({best:.2f}): keep = 'best' keeps that" if epoch else ""
         warnings.warn(
             f"the encoder ends below its untrained start, {measured[-1][0]:.2f} against {start:.2f}{better}",
             stacklevel=3,

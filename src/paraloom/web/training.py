@@ -18,8 +18,8 @@ _NOT_DRAWN = frozenset({*_PROGRESS, "seconds", "minutes", "time", "rate", "learn
 _MAX_POINTS = 300
 
 
-def training(name: str, artifact: Path) -> Markup | None:
-    """The training curves of one artifact; None if none were recorded."""
+def training(name: str, artifact: Path, best_step: object = None) -> Markup | None:
+    """The training curves of one artifact, of which a distillation kept a step; None if none were recorded."""
     records = read_curve(artifact / "curve.jsonl")
     progress = next((key for key in _PROGRESS if any(key in record for record in records)), None)
     if progress is None:
@@ -40,18 +40,19 @@ def training(name: str, artifact: Path) -> Markup | None:
             kind = next((kind for kind in ("loss", "perplexity") if kind in key), key)
             kinds.setdefault(kind, []).append(Curve(label(key), thinned(sorted(points))))
     charts = [(label(kind), curves(f"{name}: {label(kind)}", of_kind, progress)) for kind, of_kind in kinds.items()]
-    return draw("training", name, charts, [*single, *_untrained(lines)])
+    return draw("training", name, charts, [*single, *_untrained(lines, best_step)])
 
 
-def _untrained(lines: Mapping[str, Sequence[tuple[float, float]]]) -> Iterator[tuple[str, str]]:
-    """Development figures before the first step, at their best and at the end, where the curve has both."""
+def _untrained(lines: Mapping[str, Sequence[tuple[float, float]]], best_step: object) -> Iterator[tuple[str, str]]:
+    """Development figures before the first step, at their best or where one was kept, and at the end."""
     for key, points in lines.items():
         before = [value for at, value in points if at == 0]
         after = [value for at, value in points if at > 0]
         if key.startswith("dev") and before and after:
             best = min if "loss" in key else max
-            values = f"{number(before[0])} → {number(best(after))}, at the end {number(points[-1][1])}"
-            yield f"{label(key)}: untrained → best", values
+            kept = next((value for at, value in points if at == best_step), best(after))
+            values = f"{number(before[0])} → {number(kept)}, at the end {number(points[-1][1])}"
+            yield f"{label(key)}: untrained → {'best' if best_step is None else 'kept'}", values
 
 
 def thinned(points: Sequence[tuple[float, float]], max_points: int = _MAX_POINTS) -> list[tuple[float, float]]:
