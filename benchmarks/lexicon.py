@@ -1,8 +1,9 @@
 r"""How good is a lexicon of phrases? Compares it with PPDB and with baselines; a blind sheet that people judge.
 
-    for l in cs de es fr; do
+    for l in cs de es fr is ko tr; do
         (for file in $(ls $PARALOOM_DATA/bitext/*/$l-en.tsv.gz | grep -v ntrex); do zcat $file | cut -f1,2; done
-         [ $l = es ] || paste $(for s in $l en; do echo <(zcat $PARALOOM_DATA/bitext/multi30k/task1/train.$s.gz); done)
+         images=$PARALOOM_DATA/bitext/multi30k/task1/train
+         [ ! -e $images.$l.gz ] || paste <(zcat $images.$l.gz) <(zcat $images.en.gz)
          for file in $PARALOOM_DATA/documents/libreoffice-help/gold.paragraphs.en-$l.tsv.gz; do
              [ -e $file ] && zcat $file | awk -F'\t' '{print $4 "\t" $3}'
          done) > $l-en.tsv
@@ -62,8 +63,8 @@ LONGEST = 40
 Pair = frozenset[str]
 
 
-def read_lexicon(path: Path) -> list[dict[str, Any]]:
-    """The entries, the best first; of both directions the one that comes first."""
+def read_lexicon(path: Path, least: float = 0) -> list[dict[str, Any]]:
+    """The entries with a score of `least` or more, the best first; of both directions the one that comes first."""
     if path.suffix == ".parquet":
         rows = pq.read_table(path).to_pylist()
     else:
@@ -72,6 +73,8 @@ def read_lexicon(path: Path) -> list[dict[str, Any]]:
     rows.sort(key=lambda row: (-float(row["score"]), row["phrase"], row["paraphrase"]))
     distinct: dict[Pair, dict[str, Any]] = {}
     for row in rows:
+        if float(row["score"]) < least:
+            break
         distinct.setdefault(frozenset((row["phrase"], row["paraphrase"])), row)
     return list(distinct.values())
 
@@ -137,26 +140,29 @@ def nearest(words: Sequence[str], count: int) -> list[Pair]:
     return [frozenset((words[a], words[b])) for a, b in pairs.tolist()]
 
 
-def evaluate(lexicon: Path, data: Path, seed: int, record: bool) -> None:
-    """Print the table; with `record` write it into the page of results."""
-    entries = [frozenset((row["phrase"], row["paraphrase"])) for row in read_lexicon(lexicon)]
+def evaluate(lexicon: Path, scores: Sequence[float], data: Path, seed: int, record: bool) -> None:
+    """Print the table, with a row for each minimum score; with `record` write it into the page of results."""
+    rows = read_lexicon(lexicon)
+    pairs = [(frozenset((row["phrase"], row["paraphrase"])), float(row["score"])) for row in rows]
+    parts = {least: [pair for pair, score in pairs if score >= least] for least in scores}
+    entries = parts[scores[0]]
     words = [entry for entry in entries if _of_words(entry)]
     if not words:
         raise SystemExit(f"{lexicon} has no entry of two words")
     ppdb = read_ppdb(data / "phrase")
     near = nearest(sorted({word for entry in words for word in entry}), len(words))
     table = {
-        "lexicon": measure(entries, ppdb),
+        **{"lexicon" + f", score {score:g}" * (score > 0): measure(part, ppdb) for score, part in parts.items()},
         f"nearest {len(words):,}": measure(near, ppdb),
         "by chance": measure(shuffled(entries, seed), ppdb),
     }
     print(f"{len(entries):,} entries in either direction, {len(words):,} of them of two single words")
     print(f"| | entries | {' | '.join(SHOWN)} |\n| --- |" + " ---: |" * (len(SHOWN) + 1))
-    rows = [[name, f"{of['entries']:,}", *(_cell(of[column]) for column in SHOWN)] for name, of in table.items()]
-    for row in rows:
+    cells = [[name, f"{of['entries']:,}", *(_cell(of[column]) for column in SHOWN)] for name, of in table.items()]
+    for row in cells:
         print(f"| {' | '.join(row)} |")
     if record:
-        _record({"columns": ["", "entries", *SHOWN], "align": "l" + "r" * (len(SHOWN) + 1), "rows": rows}, "PPDB")
+        _record({"columns": ["", "entries", *SHOWN], "align": "l" + "r" * (len(SHOWN) + 1), "rows": cells}, "PPDB")
 
 
 def contexts(phrases: set[str], texts: Sequence[Path], seed: int) -> dict[str, str]:
@@ -181,12 +187,17 @@ def contexts(phrases: set[str], texts: Sequence[Path], seed: int) -> dict[str, s
 
 
 def draw(
-    lexicon: Path, texts: Sequence[Path], output: Path, sizes: Mapping[str, int], seed: int, beside: Path | None
+    entries: Sequence[Mapping[str, Any]],
+    texts: Sequence[Path],
+    output: Path,
+    sizes: Mapping[str, int],
+    seed: int,
+    beside: Path | None,
 ) -> None:
     """Write a sheet of entries that are drawn by seed, all as likely, and its key."""
     key = output.with_suffix(".key.tsv")
     check_new_sheet(output, key)
-    entries, random = read_lexicon(lexicon), generator(seed)
+    random = generator(seed)
     rows = [
         ("lexicon", row["phrase"], row["paraphrase"], row["score"])
         for row in (entries[index] for index in random.permutation(len(entries))[: sizes["lexicon"]])
@@ -289,8 +300,10 @@ def main() -> None:
     evaluating = commands.add_parser("evaluate")
     evaluating.add_argument("lexicon", type=Path)
     evaluating.add_argument("--seed", type=int, default=1, help="of the row 'by chance'")
+    evaluating.add_argument("--scores", type=float, nargs="+", default=[0], help="minimum scores, a row for each")
     drawing = commands.add_parser("draw")
     drawing.add_argument("lexicon", type=Path)
+    drawing.add_argument("--min-score", type=float, default=0, help="minimum score of an entry")
     drawing.add_argument("--text", type=Path, nargs="+", required=True, help="sentences, the last column of a line")
     drawing.add_argument("--size", type=int, default=100, help="entries of the lexicon")
     drawing.add_argument("--baselines", type=int, default=20, help="entries of each baseline")
@@ -304,10 +317,12 @@ def main() -> None:
         command.add_argument("--record", action="store_true", help="write the table into the page of results")
     arguments = parser.parse_args()
     if arguments.command == "evaluate":
-        evaluate(arguments.lexicon, Path(os.environ["PARALOOM_DATA"]), arguments.seed, arguments.record)
+        data = Path(os.environ["PARALOOM_DATA"])
+        evaluate(arguments.lexicon, arguments.scores, data, arguments.seed, arguments.record)
     elif arguments.command == "draw":
         sizes = {"lexicon": arguments.size, **dict.fromkeys(("nearest", "by chance", "beside"), arguments.baselines)}
-        draw(arguments.lexicon, arguments.text, arguments.output, sizes, arguments.seed, arguments.beside)
+        entries = read_lexicon(arguments.lexicon, arguments.min_score)
+        draw(entries, arguments.text, arguments.output, sizes, arguments.seed, arguments.beside)
     else:
         count(arguments.sheets, arguments.key, arguments.record)
 

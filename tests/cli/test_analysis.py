@@ -119,10 +119,16 @@ def test_the_lexicon_of_bitext(paraloom: Command, scored: Path, tmp_path: Path) 
         (("de-en.tsv", "en-fr.tsv"), (), "of several languages: en, fr"),
         (("de-en.tsv",), ("--pivot", "fr"), "no side of some pairs from 'de' to 'en' is in a pivot language (fr)"),
         (("de-en.tsv",), ("--pivot", "de,en"), "both sides of some pairs from 'de' to 'en' are in a pivot language"),
-        ((scored,), (), "both sides of some pairs are in 'en'"),
+        ((scored,), (), "paraloom: stage lexicon: cannot pivot: both sides of some pairs are in 'en'"),
     ):
         status, _, err = paraloom("lexicon", *pairs, *options, "-o", "other.tsv")
         assert status == 1 and message in " ".join(err.split()), err
+    status, _, err = paraloom("filter", "lexicon.tsv", "--where", "length(src) > 2", "-o", "kept.tsv")
+    assert status == 0, err
+    same = "".join(f"{line}\t{line}\n" for line in ("big house", "big dog"))
+    (tmp_path / "de-en.tsv").write_text(4 * same, encoding="utf-8")
+    status, out, err = paraloom("lexicon", "de-en.tsv", "-o", "empty.tsv")
+    assert (status, out) == (0, "0 entries in empty.tsv\n") and "sides in two languages" in err
 
 
 def test_annotation_from_sheet_to_table(paraloom: Command, scored: Path, tmp_path: Path) -> None:

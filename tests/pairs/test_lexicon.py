@@ -116,21 +116,22 @@ def test_pivoting_agrees_with_loops_over_all_phrases() -> None:
             assert pivoted.get((one, two), 0.0) == (pytest.approx(expected, rel=1e-9) if one != two else 0.0)
 
 
-def test_pivots_are_averaged_over_those_that_know_the_phrase() -> None:
-    german = [("groß", "big"), ("groß", "large"), ("Haus", "house"), ("Haus", "home"), ("5", "5"), ("5", "five")]
+def test_pivots_count_by_their_translations_of_the_phrase() -> None:
+    german = [*2 * [("groß", "big")], ("groß", "large"), ("Haus", "house"), ("Haus", "home"), ("5", "5"), ("5", "five")]
     french = [("grand", "big"), ("grand", "tall"), ("grand", "large"), ("le chat noir", "the black cat")]
     blocks = [[tuple(zip(*rows, strict=True))] for rows in (german, french)]
     config = LexiconConfig(min_count=1, null=0.0)
     table = pivot_lexicon(blocks, config).to_pylist()
     entries = {(row["phrase"], row["paraphrase"]): row for row in table}
-    # Each count is 1, of which half is taken off.
-    german_p, french_p = 0.5 * 0.5 / 2, 0.5 * 0.5 / 3
-    assert entries["big", "large"]["probability"] == pytest.approx((german_p + french_p) / 2)
+    # Half an occurrence is taken off each count.
+    german_p, french_p = 1.5 / 2 * 0.5 / 3, 0.5 * 0.5 / 3
+    # "big" has two German translations and one French one.
+    assert entries["big", "large"]["probability"] == pytest.approx((2 * german_p + french_p) / 3)
     assert entries["big", "large"]["pivots"] == 2
     # German does not know "tall" but "big": it counts as 0 from "big", and not at all from "tall".
-    assert entries["big", "tall"]["probability"] == pytest.approx(french_p / 2)
+    assert entries["big", "tall"]["probability"] == pytest.approx(french_p / 3)
     assert entries["tall", "big"]["probability"] == pytest.approx(french_p)
-    assert entries["tall", "big"]["score"] == pytest.approx((french_p * french_p / 2) ** 0.5)
+    assert entries["tall", "big"]["score"] == pytest.approx((french_p * french_p / 3) ** 0.5)
     assert entries["house", "home"]["pivots"] == 1
     scores = [row["score"] for row in table]
     assert scores == sorted(scores, reverse=True)

@@ -21,7 +21,7 @@ from paraloom.api.run import input_stages_of, run_in, scratch_run
 from paraloom.core.batches import as_list
 from paraloom.core.errors import ConfigError
 from paraloom.core.protocols import EncoderLike
-from paraloom.core.stage import Fit
+from paraloom.core.stage import Stage
 from paraloom.io import read_shard, write_table
 from paraloom.io.bitext import check_target
 from paraloom.io.sheets import check_new_sheet
@@ -70,7 +70,8 @@ def pair_statistics(
         (3, -2.0)
     """
     corpus = open_pairs(pairs, on_error=on_error, shard_rows=_SHARD_ROWS)
-    with _fitted(corpus, PairStatistics(name="statistics", pairs=corpus.source, sample=sample), seed) as folder:
+    stage = PairStatistics(name="statistics", pairs=corpus.source, sample=sample)
+    with _fitted([*corpus.stages, stage], seed) as folder:
         figures: dict[str, Any] = _result(folder)
         return figures
 
@@ -105,10 +106,8 @@ def extract_lexicon(
     """
     check_target(output)
     stages, references = input_stages_of(pairs, "pairs", on_error=on_error)
-    with scratch_run() as work:
-        stage = ExtractLexicon(name="lexicon", pairs=references, **config)
-        result = run_in(work, [*stages, stage], seed=seed)
-        return write_table(read_shard(result.stages[-1].folder / ARTIFACT / "lexicon.parquet"), output)
+    with _fitted([*stages, ExtractLexicon(name="lexicon", pairs=references, **config)], seed) as folder:
+        return write_table(read_shard(folder / "lexicon.parquet"), output)
 
 
 def preview_filter(
@@ -131,7 +130,7 @@ def preview_filter(
         reverse_translator=reverse_translator,
     )
     stage = PreviewFilter(name="preview", pairs=corpus.source, **settings)
-    with _fitted(corpus, stage, seed) as folder:
+    with _fitted([*corpus.stages, stage], seed) as folder:
         return [CriterionCount(**row) for row in _result(folder)]
 
 
@@ -247,10 +246,10 @@ def draw_sheet(
 
 
 @contextmanager
-def _fitted(pairs: Pairs, stage: Fit, seed: int) -> Iterator[Path]:
-    """The artifact of a stage over pairs, as long as the block lasts."""
+def _fitted(stages: Sequence[Stage], seed: int) -> Iterator[Path]:
+    """The artifact of the last of the stages, as long as the block lasts."""
     with scratch_run() as work:
-        result = run_in(work, [*pairs.stages, stage], seed=seed)
+        result = run_in(work, stages, seed=seed)
         yield result.stages[-1].folder / ARTIFACT
 
 

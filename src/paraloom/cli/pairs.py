@@ -185,6 +185,9 @@ def _show_lexicon(count: int, values: Mapping[str, Any]) -> None:
         typer.echo(json.dumps({"output": output, "entries": count}), err=output == "-")
         return
     typer.echo(f"{count:,} entries in {output}", err=output == "-")
+    if not count:
+        remedy = "give more bitext, with sides in two languages, or set a lower --min-score or --min-count"
+        typer.echo(f"No phrases share translations with the minimum score: {remedy}.", err=True)
     conclude(output, counted=True)
 
 

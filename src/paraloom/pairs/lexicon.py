@@ -49,7 +49,7 @@ class LexiconConfig(WordAlignmentConfig, Config):
         max_paraphrases: Maximum number of paraphrases of a phrase, the best by score.
     """
 
-    max_phrase_length: int = 4
+    max_phrase_length: int = 6
     min_count: int = 2
     min_score: float = 0.02
     max_paraphrases: int = 20
@@ -60,7 +60,7 @@ class LexiconConfig(WordAlignmentConfig, Config):
 
 
 def pivot_lexicon(pivots: Iterable[Iterable[tuple[Texts, Texts]]], config: LexiconConfig | None = None) -> pa.Table:
-    """Phrases with Σ_f p(f | e₁) p(e₂ | f), the mean over the pivots (Bannard and Callison-Burch 2005)."""
+    """Phrases with Σ_f p(f | e₁) p(e₂ | f), f of any pivot language (Bannard and Callison-Burch 2005)."""
     config = config or LexiconConfig()
     phrases = Phrases(config.max_phrase_length)
     pivoted = []
@@ -159,9 +159,10 @@ def _added(total: PhraseCounts, more: PhraseCounts) -> PhraseCounts:
 
 
 class Pivoted(NamedTuple):
-    """Phrases that have a translation, and p(paraphrase | phrase) through one pivot language."""
+    """Phrases that have a translation, how often; and p(paraphrase | phrase) through one pivot language."""
 
     known: Ids
+    totals: Ints
     phrases: Ids
     paraphrases: Ids
     probabilities: Floats
@@ -183,6 +184,7 @@ def pivot(counts: PhraseCounts, phrases: Phrases, min_count: int = 1, discount: 
     )
     back = sparse.csr_matrix(back.T)
     known = np.flatnonzero(np.diff(there.indptr))
+    totals = np.bincount(rows, counts.counts)[known].astype(np.int64)
     parts: list[tuple[Ids, Ids, Floats]] = [(own[:0], own[:0], np.empty(0))]
     for start in range(0, len(known), _BLOCK):
         block = known[start : start + _BLOCK]
@@ -190,19 +192,23 @@ def pivot(counts: PhraseCounts, phrases: Phrases, min_count: int = 1, discount: 
         first = block[product.row]
         probable = (product.data >= _LEAST) & (first != product.col)
         parts.append((own[first[probable]], own[product.col[probable]], product.data[probable]))
-    return Pivoted(own[known], *(np.concatenate(column) for column in zip(*parts, strict=True)))
+    return Pivoted(own[known], totals, *(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
 def _entries(pivoted: list[Pivoted], phrases: Phrases, config: LexiconConfig) -> pa.Table:
     """The entries of all pivots together, the best first."""
-    known, languages = np.unique(np.concatenate([part.known for part in pivoted]), return_counts=True)
-    one, two, values = (np.concatenate([part[column] for part in pivoted]) for column in (1, 2, 3))
+    known, owners = np.unique(np.concatenate([part.known for part in pivoted]), return_inverse=True)
+    totals = np.bincount(owners, np.concatenate([part.totals for part in pivoted]))
+    one, two = (np.concatenate([part[column] for part in pivoted]) for column in (2, 3))
+    # The probability that a translation of the phrase is of this pivot, times that of the paraphrase.
+    values = np.concatenate(
+        [part.totals[np.searchsorted(part.known, part.phrases)] * part.probabilities for part in pivoted]
+    )
     pairs, first, owners, pivots = np.unique(
         one * _FIRST ^ two, return_index=True, return_inverse=True, return_counts=True
     )
     one, two = one[first], two[first]
-    # A pivot that knows the phrase and not the paraphrase counts as a probability of 0.
-    probability = np.bincount(owners, values) / languages[np.searchsorted(known, one)]
+    probability = np.bincount(owners, values) / totals[np.searchsorted(known, one)]
     reverse = two * _FIRST ^ one
     positions = np.minimum(np.searchsorted(pairs, reverse), max(0, len(pairs) - 1))
     inverse = np.where(pairs[positions] == reverse, probability[positions], 0.0)

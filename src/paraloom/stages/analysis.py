@@ -132,10 +132,10 @@ class ExtractLexicon(LexiconConfig, Fit):
 
     Example:
         >>> ExtractLexicon(pairs=["german-english", "french-english"], pivot=["de", "fr"]).max_phrase_length
-        4
+        6
     """
 
-    version: ClassVar[str] = "3"
+    version: ClassVar[str] = "4"
 
     pairs: tuple[Ref, ...]
     pivot: tuple[str, ...] = ()

@@ -37,6 +37,7 @@ SIDE_NAMES = (
     ("sentence1", "sentence2"),
     ("text1", "text2"),
     ("anchor", "positive"),
+    ("phrase", "paraphrase"),
 )
 """Names that the columns of the two sides have in tables of the field."""
 
