@@ -7,6 +7,7 @@
     python benchmarks/template_yield.py draw build/templates
     python benchmarks/template_yield.py count benchmarks/readings/templates reader-1.tsv reader-2.tsv
     python benchmarks/template_yield.py control
+    python benchmarks/template_yield.py nearest build/test-parsed.parquet
     python benchmarks/template_yield.py more
 
 `generate` decodes unpicked sentences freely and with each of the templates that paraphrases of sentences with their own
@@ -17,8 +18,8 @@ for, that the selection keeps and that differ in more than a contraction (QSTR, 
 network). It prints of how many sentences the selection keeps an output then. `draw` writes outputs of free decoding
 and of templates for a reader who does not see which (sheet.tsv, and key.tsv), `count` prints what readers found.
 
-`control` asks for the templates of three sentences where they are not a sentence's own: how many outputs have them, and
-are right by the judge.
+`control` asks for the templates of three sentences where they are not a sentence's own: how many outputs have them, are
+right by the judge, and are kept of twenty candidates; then the outputs. `nearest` asks for those of references.
 
 `more` prints of how many other sentences the selection keeps an output of more candidates: a larger beam, samples,
 templates, and *branches*: at each word of the text, the most probable continuations of a copy up to there.
@@ -42,12 +43,23 @@ from blind_sheets import draw_sheet, identifier, rows_of, share, table
 from judged_paraphrases import KINDS, QUESTIONS, sentences
 from paraphrase_generators import Remembered
 
+from paraloom.api.paraphrase_evaluation import cosines
 from paraloom.api.paraphrase_sources import open_selector
-from paraloom.api.paraphrasers import Paraphraser
+from paraloom.api.paraphrasers import Paraphraser, read_parsed
 from paraloom.core.protocols import Variant
+from paraloom.embed.encoder import open_encoder
+from paraloom.papers.scpn.exemplars import draw_pairs
+from paraloom.papers.scpn.measure_control import known_templates
+from paraloom.paraphrasing.candidates import TemplateCandidates
 from paraloom.paraphrasing.control import ControlledVariant
 from paraloom.paraphrasing.edits import Edit, english_words
-from paraloom.paraphrasing.examples import TEMPLATE_HEIGHT, bounded_cut, source_text, target_prefix
+from paraloom.paraphrasing.examples import (
+    TEMPLATE_HEIGHT,
+    bounded_cut,
+    same_template,
+    source_text,
+    target_prefix,
+)
 from paraloom.paraphrasing.linearization import cut_tree, plain_text
 from paraloom.paraphrasing.selection import DOUBTFUL, DUPLICATE, SURPLUS, ParaphraseSelector
 
@@ -260,34 +272,62 @@ def count(folder: Path, sheets: list[Path]) -> None:
 
 
 def control(rows: int, seed: int) -> None:
-    """Print how many outputs have a template that is not the sentence's own, and how many of them are right."""
-    model, selector = Paraphraser.load("english"), open_selector("loose", judge=None, language="en")
-    selector.config = replace(selector.config, difference=0.0)
+    """Print how many outputs have a template that is not the sentence's own, are right, and are kept."""
+    model, selectors = Paraphraser.load("english"), open_selectors()
+    selectors[COSTLESS].config = replace(selectors[COSTLESS].config, difference=0.0)
     texts = [text for kind in CONTROLLED for text in sentences(kind, rows, seed, free=False)]
     trees = model._trees(texts)
-    print("| template | height | sentences with another | followed | right by the judge | both |")
-    print("| --- | ---: | ---: | ---: | ---: | ---: |")
-    all_verdicts: dict[int, list[tuple[bool, bool]]] = {2: [], 3: []}
-    suited, pairs = list[tuple[bool, bool]](), model.templates.pair_counts
+    print("| template | sentences with another | of 5: followed | right by the judge | both | of 20 | strict | loose |")
+    print("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
+    verdicts, suited, pairs = list[list[bool]](), list[list[bool]](), model.templates.pair_counts
+    outputs = list[tuple[str, str, str, str]]()
     for tree in model._trees(EXEMPLARS):
-        for height, of_height in all_verdicts.items():
-            template = bounded_cut(tree or "", height, model.settings.control.max_labels)
-            of_texts = [cut_tree(one, height) if one else template for one in trees]  # without a tree: left out
-            asked = [text for text, own in zip(texts, of_texts, strict=True) if own != template]
-            groups = model.candidates(asked, n=5, template=template, decode="beam:5,nbest=5")
-            # Without its probability, which a template lowers: the judge decides alone.
-            nearest = [[one._replace(logprob=math.nan) for one in group[:1]] for group in groups]
-            right = [bool(one) for one in selector.select(asked, nearest, 1).kept]
-            followed = [bool(group and group[0].has_template) for group in nearest]
-            verdicts = [*zip(followed, right, strict=True)]
-            of_height += verdicts
-            print_control(f"`{template}`", height, verdicts)
-            if height == TEMPLATE_HEIGHT:
-                owns = [own for own in of_texts if own != template]
-                suited += [one for own, one in zip(owns, verdicts, strict=True) if pairs[own, template]]
-    for height, of_height in all_verdicts.items():
-        print_control("all", height, of_height)
-    print_control("all that paraphrases of such sentences had", TEMPLATE_HEIGHT, suited)
+        template = bounded_cut(tree or "", TEMPLATE_HEIGHT, model.settings.control.max_labels)
+        owns = [cut_tree(one, TEMPLATE_HEIGHT) if one else template for one in trees]  # without a tree: left out
+        asked = [(text, own) for text, own in zip(texts, owns, strict=True) if own != template]
+        sources = [text for text, _ in asked]
+        nearest = model.candidates(sources, n=5, template=template, decode="beam:5,nbest=5")
+        # Without its probability, which a template lowers: the judge decides alone.
+        first = [[Variant(one.text, math.nan, one.tokens) for one in group[:1]] for group in nearest]
+        right = [bool(one) for one in selectors[COSTLESS].select(sources, first, 1).kept]
+        followed = [bool(group and group[0].has_template) for group in nearest]
+        many = TemplateCandidates(model, template=template).paraphrase(sources, n=FREE)
+        columns = [followed, right, [*map(all, zip(followed, right, strict=True))]]
+        columns.append([any(getattr(one, "has_template", False) for one in group) for group in many])
+        for preset in PRESETS:
+            kept = [one[0].text if one else "" for one in selectors[preset].select(sources, many, 1).kept]
+            columns.append([*map(bool, kept)])
+            outputs += [(preset, template, *pair) for pair in zip(sources, kept, strict=True) if pair[1]]
+        of_template = [[*row] for row in zip(*columns, strict=True)]
+        print_control(f"`{template}`", of_template)
+        verdicts += of_template
+        suited += [row for (_, own), row in zip(asked, of_template, strict=True) if pairs[own, template]]
+    print_control("all", verdicts)
+    print_control("all that paraphrases of such sentences had", suited)
+    for output in outputs:
+        print("\t".join(output))
+
+
+def nearest_of(pairs: Path, rows: int, seed: int) -> None:
+    """Print how often the nearest of 5 and of 20 outputs has the template of a reference, and what is kept then."""
+    model, encoder, selectors = Paraphraser.load("english"), open_encoder("english"), open_selectors()
+    parsed = [one for batch in read_parsed(pairs) for one in batch if one.source_tree and not same_template(one)]
+    drawn = draw_pairs(parsed, rows, seed)
+    sources = [one.source for one in drawn]
+    print("| height | nearest of | followed | meaning | seconds a sentence |")
+    for height in (2, 3):
+        templates = known_templates(model, [one.paraphrase_tree or "" for one in drawn], height)
+        for number in (5, 20):
+            start = time.process_time()
+            groups = model.candidates(sources, n=number, template=templates, decode=f"beam:{number},nbest={number}")
+            seconds = (time.process_time() - start) / len(sources)
+            meaning = np.mean(cosines(encoder, sources, [group[0].text for group in groups]))
+            followed = share([bool(group[0].has_template) for group in groups])
+            print(f"| {height} | {number} | {followed} | {meaning:.3f} | {seconds:.3f} |", flush=True)
+        for preset in PRESETS:
+            kept = selectors[preset].select(sources, model.with_moves(sources, groups), 1).kept
+            meaning = np.mean([one[0].meaning for one in kept if one])
+            print(f"| {height} | {preset} | {share([*map(bool, kept)])} | {meaning:.3f} |", flush=True)
 
 
 def branches(model: Paraphraser, texts: Sequence[str]) -> Groups:
@@ -360,10 +400,10 @@ def print_kept(
         print(f"| {name} | {' | '.join(cells)} |", flush=True)
 
 
-def print_control(name: str, height: int, verdicts: list[tuple[bool, bool]]) -> None:
+def print_control(name: str, verdicts: list[list[bool]]) -> None:
     """A row of the table of `control`."""
-    columns = [[one for one, _ in verdicts], [one for _, one in verdicts], [all(one) for one in verdicts]]
-    print(f"| {name} | {height} | {len(verdicts)} | {' | '.join(map(share, columns))} |", flush=True)
+    cells = [share([*column]) for column in zip(*verdicts, strict=True)]
+    print(f"| {name} | {len(verdicts)} | {' | '.join(cells)} |", flush=True)
 
 
 def main() -> None:
@@ -376,6 +416,9 @@ def main() -> None:
         command.add_argument("--seed", type=int, default=5203)
     generating.add_argument("-o", "--output", type=Path, required=True)
     generating.add_argument("--free", action="store_true", help="other sentences, to learn from")
+    nearing = commands.add_parser("nearest")
+    nearing.add_argument("pairs", type=Path, help="parsed pairs, as `paraloom research parse` writes them")
+    nearing.add_argument("--rows", type=int, default=1000)
     for name in ("compare", "draw", "count"):
         commands.add_parser(name).add_argument("folder", type=Path)
     commands.choices["draw"].add_argument("--number", type=int, default=20, help="of each cell")
@@ -389,6 +432,8 @@ def main() -> None:
         draw(options.folder, options.number)
     elif options.command == "count":
         count(options.folder, options.sheets)
+    elif options.command == "nearest":
+        nearest_of(options.pairs, options.rows, 1)
     elif options.command == "more":
         more(options.rows, options.seed)
     else:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import re
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -54,6 +56,27 @@ def test_free_paraphrases_are_not_copies() -> None:
     assert [variant.text for variant in only_copies.paraphrase("It rains!")] == ["it rains ."]
     with pytest.raises(ConfigError, match="'n' must be 1 or more"):
         model.paraphrase(["it rains ."], n=0)
+
+
+def test_texts_in_another_order_that_have_the_template() -> None:
+    class SpacingParser(ToyParser):
+        def parse(self, sentences: Sequence[str]) -> list[str | None]:
+            return super().parse([re.sub("([.,])", r" \1", text) for text in sentences])
+
+    class Scoring(ToyTranslator):
+        def score(self, sources, targets):  # type: ignore[no-untyped-def]
+            return [(-5.0, 20) for _ in targets]
+
+        def score_prefixes(self, sources, prefixes):  # type: ignore[no-untyped-def]
+            return [-3.0 for _ in prefixes]
+
+    model = paraphraser()
+    model.parser, model.translator = SpacingParser(), Scoring([])
+    given = [[ControlledVariant("it rains .", -4.0, 6, FRONTED, PLAIN, 2)], []]
+    (known, fronted), nothing = model.with_moves(["it rains now .", "it rains now ."], given)
+    assert (known, nothing) == (given[0][0], [])
+    assert (fronted.text, fronted.logprob, fronted.tokens) == ("now, it rains .", -2.0, 9)
+    assert fronted.has_template and not fronted.rule
 
 
 def test_log_probabilities_of_free_paraphrases() -> None:

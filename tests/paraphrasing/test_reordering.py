@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 
-from paraloom.paraphrasing.reordering import Leaf, locate_leaves, reordered
+from paraloom.paraphrasing.reordering import Leaf, locate_leaves, moved, reordered
 
 TEXT = "If you're late, don't run (please)!"
 TREE = (
@@ -30,9 +30,14 @@ def test_leaves_are_found_in_the_text() -> None:
     assert locate_leaves('"Go!"', "(S (`` ``) (VP (VB Go)) (. !) ('' ''))") is not None
 
 
+def test_one_constituent_has_another_place() -> None:
+    assert moved(TEXT, TREE) == ["Don't run (please) if you're late!"]
+
+
 @pytest.mark.parametrize("text", ["If you're late, run!", TEXT + " Now.", ""])
 def test_a_tree_of_another_text(text: str) -> None:
     assert locate_leaves(text, TREE) is None
+    assert moved(text, TREE) == []
     assert reordered(text, TREE, np.random.default_rng(1)) is None
 
 

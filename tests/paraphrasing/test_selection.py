@@ -233,10 +233,23 @@ def test_the_score_is_a_weighted_sum() -> None:
         meaning=0, difference=0, fluency=0, difference_weight=2, fluency_weight=3, template_weight=4
     )
     encoder = Angles({"five six": 0, "one six": 60})
-    candidate = ControlledVariant("one six", 2 * math.log(0.25), 2, "(S (NP))", "(S (VP))", 1)
+    near = ("(S (NP (DT)))", "(S (NP (NN)))", 1)
+    candidate = ControlledVariant("one six", 2 * math.log(0.25), 2, *near, exemplar=True)
     [[one]] = ParaphraseSelector(config, encoder).select(["five six"], [[candidate]]).kept
     assert (one.difference, one.template) == (0.5, 0.5)
     assert one.score == pytest.approx(0.5 + 2 * 0.5 + 3 * 0.25 + 4 * 0.5)
+
+
+def test_what_has_another_template_is_dropped() -> None:
+    config = SelectionConfig(meaning=0, difference=0, fluency=0)
+    template = "(S (NP (DT)))"
+    candidates = [
+        ControlledVariant("one six", -1.0, 2, template, "(S (NP (NN)))", 1),
+        ControlledVariant("one seven", -1.0, 2, template, "(S (VP (NN)))", 2, exemplar=True),
+        ControlledVariant("one eight", -1.0, 2, template, template, 0),
+    ]
+    selection = ParaphraseSelector(config).select(["five six"], [candidates])
+    assert selection.reasons == [["another template", "another template", ""]]
 
 
 def test_what_the_paraphraser_finds_improbable_is_dropped() -> None:

@@ -36,7 +36,7 @@ from paraloom.paraphrasing.candidates import (
 from paraloom.paraphrasing.control import warn_of_distance
 from paraloom.paraphrasing.paraphraser import AUTO, EXEMPLAR_HEIGHT
 from paraloom.paraphrasing.references import ROUND_TRIP, RoundTripReference
-from paraloom.paraphrasing.selection import SelectedParaphrase
+from paraloom.paraphrasing.selection import OTHER_TEMPLATE, SelectedParaphrase
 from paraloom.paraphrasing.selection_config import CandidateSelection
 from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.shard import OnError
@@ -216,12 +216,17 @@ class ParaphrasedFiles:
     rows: Sequence[tuple[str, Sequence[Mapping[str, Any]]]] = ()  # Without an output: each text and its paraphrases
     records: RewrittenRecords | None = None  # Of texts at a path in records: what became of them
 
+    @property
+    def without(self) -> str:
+        """What is said of a text without a paraphrase."""
+        return f"none{' has the template and' if OTHER_TEMPLATE in self.dropped else ''} is good enough"
+
     def format(self) -> str:
         """How many texts have paraphrases, how many have none, and why candidates were dropped."""
         noun, verb = ("text", "has") if self.texts == 1 else ("texts", "have")
         lines = [f"{self.answered:,} of {self.texts:,} {noun} {verb} a paraphrase, {self.paraphrases:,} in all"]
         if none := self.texts - self.answered:
-            lines[0] += f"; none is good enough for {none:,}"
+            lines[0] += f"; {self.without} for {none:,}"
         if self.dropped:
             counts = "; ".join(f"{count:,} {reason}" for reason, count in Counter(self.dropped).most_common())
             lines.append(f"candidates that were dropped: {counts}")

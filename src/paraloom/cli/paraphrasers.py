@@ -45,7 +45,8 @@ def _show_paraphrases(result: api.ParaphrasedFiles, values: Mapping[str, Any]) -
     output, as_json = str(values["output"]), values["as_json"]
     if output == "-":
         for text, rows in result.rows:
-            lines = _as_json(text, rows) if as_json else _in_words(text, rows, titled=len(result.rows) > 1)
+            words = _in_words(text, rows or [{"text": f"({result.without})"}], titled=len(result.rows) > 1)
+            lines = _as_json(text, rows) if as_json else words
             for line in lines:
                 typer.echo(line)
     elif as_json:
@@ -85,8 +86,6 @@ def _in_words(text: str, rows: Sequence[Mapping[str, Any]], *, titled: bool = Tr
             distance = row.get("template_distance")
             cells.append(f"{'?' if distance in (None, '') else int(distance):>3}")
         yield indent + "  ".join([*cells, row["text"]])
-    if not rows:
-        yield f"{indent}(none is good enough)"
 
 
 def _score(value: Any) -> str:

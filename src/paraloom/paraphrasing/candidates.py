@@ -14,7 +14,8 @@ from paraloom.core.protocols import ParaphraseLike, ParaphraserLike
 from paraloom.paraphrasing.control import ControlledVariant
 from paraloom.paraphrasing.edits import CHANGES, lost_label
 from paraloom.paraphrasing.moves import Move
-from paraloom.paraphrasing.paraphraser import ControlledParaphraser
+from paraloom.paraphrasing.paraphraser import AUTO, ControlledParaphraser
+from paraloom.paraphrasing.reordering import moved
 from paraloom.paraphrasing.rewrites import rewrites
 from paraloom.paraphrasing.round_trip import check_number
 from paraloom.paraphrasing.selection import (
@@ -43,7 +44,7 @@ class TemplateCandidates:
     @property
     def signature(self) -> str:
         """That of the paraphraser, and a digest of the options, the rules and the code that applies them."""
-        code = [Path(inspect.getfile(part)) for part in (rewrites, Move, lost_label)]
+        code = [Path(inspect.getfile(part)) for part in (rewrites, Move, lost_label, moved)]
         files = [REWRITES, *code] if self.language == "en" else []
         rules = map(path_digest, files)
         return f"{self.paraphraser.signature}|options:{digest([*sorted(map(repr, self.options.items())), *rules])[:8]}"
@@ -55,8 +56,11 @@ class TemplateCandidates:
     def paraphrase(self, texts: Sequence[str], *, n: int = 5, seed: int = 0) -> list[list[ParaphraseLike]]:
         """Paraphrase texts, without a warning where no variant has the template; of English ones also by rules."""
         groups = self.paraphraser.candidates(texts, n=n, seed=seed, **self.options)
-        if self.options.get("template") is not None or self.options.get("like") is not None:
+        if self.options.get("template") == AUTO:
             return [[*group] for group in self.paraphraser.with_free_logprobs(texts, groups)]
+        if self.options.get("template") is not None or self.options.get("like") is not None:
+            english = self.language == "en"
+            return [[*group] for group in (self.paraphraser.with_moves(texts, groups) if english else groups)]
         ruled = [rewrites(text) if self.language == "en" else [] for text in texts]
         return [[*group, *of_rules] for group, of_rules in zip(groups, ruled, strict=True)]
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from paraloom.core.protocols import ParserLike, Variant
+from paraloom.paraphrasing.examples import TEMPLATE_HEIGHT
 from paraloom.paraphrasing.linearization import cut_tree, height_of, without_tokens
 from paraloom.text.trees import tree_edit_distance
 
@@ -22,10 +23,14 @@ class ControlledVariant(NamedTuple):
     distance: int | None = None
     pieces: int = 1
     cut: bool = False
+    rule: str = ""
+    exemplar: bool = False
 
     @property
     def has_template(self) -> bool | None:
-        """Whether its own parse has the template that was asked for; None where that is unknown."""
+        """Whether its own parse has the template, or the constituents of the exemplar; None where that is unknown."""
+        if self.exemplar and self.template and self.parsed:
+            return cut_tree(self.parsed, TEMPLATE_HEIGHT) == cut_tree(self.template, TEMPLATE_HEIGHT)
         return None if self.distance is None else self.distance == 0
 
 
@@ -87,7 +92,9 @@ def join_parts(parts: Sequence[Sequence[ControlledVariant]]) -> list[ControlledV
 def warn_of_distance(texts: Sequence[str], groups: Sequence[Sequence[ControlledVariant]]) -> None:
     """Warn, once, of texts none of whose variants has the template that was asked for."""
     missed = [
-        (text, group[0]) for text, group in zip(texts, groups, strict=True) if group and group[0].has_template is False
+        (text, group[0])
+        for text, group in zip(texts, groups, strict=True)
+        if group and all(one.has_template is False for one in group)
     ]
     if missed:
         text, nearest = missed[0]

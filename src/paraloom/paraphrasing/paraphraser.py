@@ -10,10 +10,18 @@ from typing import TypedDict, Unpack, cast, overload
 
 from paraloom.core.digests import digest, signature
 from paraloom.core.errors import ConfigError, DataError
-from paraloom.core.protocols import ParserLike, PrefixScorerLike, PrefixTranslatorLike, ScoringTranslatorLike
+from paraloom.core.protocols import (
+    ParserLike,
+    PrefixScorerLike,
+    PrefixTranslatorLike,
+    ScoringTranslatorLike,
+    Variant,
+)
 from paraloom.paraphrasing.control import ControlledVariant, control_variants, join_parts, nearness, warn_of_distance
 from paraloom.paraphrasing.examples import TEMPLATE_HEIGHT, bounded_cut, source_template, source_text, target_prefix
-from paraloom.paraphrasing.linearization import cut_tree, plain_text, read_template
+from paraloom.paraphrasing.linearization import cut_tree, plain_text, read_template, template_tokens
+from paraloom.paraphrasing.reordering import moved
+from paraloom.paraphrasing.rewrites import rewrites
 from paraloom.paraphrasing.round_trip import check_number, with_variants
 from paraloom.paraphrasing.settings import ParaphraserSettings
 from paraloom.paraphrasing.templates import TemplateTable
@@ -172,6 +180,8 @@ class ControlledParaphraser:
             wanted = self._from_exemplars(like, len(texts), height) if like is not None else self._read(template, texts)
             of_parts = [wanted[row] for row in rows]
             groups = self._decoded(flat, trees, of_parts, n, decode, seed)
+            if like is not None:
+                groups = [[one._replace(exemplar=True) for one in group] for group in groups]
         remaining = iter(groups)
         return [join_parts(list(islice(remaining, len(of_text))))[:n] for of_text in parts]
 
@@ -202,18 +212,74 @@ class ControlledParaphraser:
             The same variants with other log-probabilities and numbers of tokens, where the network can score given
             texts and they are not longer than it takes.
         """
+        return self._with_logprobs([source_text(text) for text in texts], [None] * len(texts), groups)
+
+    def _with_logprobs(
+        self, sources: Sequence[str], templates: Sequence[str | None], groups: Sequence[Sequence[ControlledVariant]]
+    ) -> list[list[ControlledVariant]]:
+        """Variants whose log-probability is that after a template, or without one; unchanged where it is unknown."""
         if not hasattr(self.translator, "score"):
             return [list(group) for group in groups]
-        places = [(text, one) for text, group in zip(texts, groups, strict=True) for one in group]
-        scores = cast(ScoringTranslatorLike, self.translator).score(
-            [source_text(text) for text, _ in places],
-            [f"{target_prefix()} {plain_text(one.text)}" for _, one in places],
+        places = [
+            (source, template, one)
+            for source, template, group in zip(sources, templates, groups, strict=True)
+            for one in group
+        ]
+        read, prefixes = [source for source, _, _ in places], [target_prefix(template) for _, template, _ in places]
+        targets = [f"{prefix} {plain_text(one.text)}" for prefix, (_, _, one) in zip(prefixes, places, strict=True)]
+        scores = cast(ScoringTranslatorLike, self.translator).score(read, targets)
+        asked = [row for row, (_, template, _) in enumerate(places) if template]
+        beginnings = dict.fromkeys(asked, math.nan)
+        if asked and isinstance(self.translator, PrefixScorerLike):
+            values = self.translator.score_prefixes([read[row] for row in asked], [prefixes[row] for row in asked])
+            beginnings = dict(zip(asked, values, strict=True))
+        scored = []
+        for row, ((_, template, one), (logprob, tokens)) in enumerate(zip(places, scores, strict=True)):
+            after = logprob - beginnings.get(row, 0.0)
+            length = tokens - len(template_tokens(template or ""))
+            scored.append(one if math.isnan(after) else one._replace(logprob=after, tokens=length))
+        remaining = iter(scored)
+        return [list(islice(remaining, len(group))) for group in groups]
+
+    def with_moves(
+        self, texts: Sequence[str], groups: Sequence[Sequence[ControlledVariant]]
+    ) -> list[list[ControlledVariant]]:
+        """Variants with a template, and what has it of the texts in other orders and as rules rewrite them.
+
+        Args:
+            texts: m English texts.
+            groups: The variants of each, all with the same template.
+
+        Returns:
+            The variants, then the others: those in another order with the log-probability that the network gives them
+            after the template, those of rules with none.
+        """
+        trees = self._trees(texts)
+        templates = [group[0].template if group else None for group in groups]
+        rules = [{one.text: one.rule for one in rewrites(text)} for text in texts]
+        written = [
+            [one for one in dict.fromkeys([*of_rules, *moved(text, tree or "")]) if group]
+            for text, tree, of_rules, group in zip(texts, trees, rules, groups, strict=True)
+        ]
+        parsed = control_variants(
+            [[Variant(one, math.nan, 1) for one in ones] for ones in written], templates, self.parser
         )
-        scored = iter(
-            one if math.isnan(logprob) else one._replace(logprob=logprob, tokens=tokens)
-            for (_, one), (logprob, tokens) in zip(places, scores, strict=True)
-        )
-        return [list(islice(scored, len(group))) for group in groups]
+        added = [
+            [
+                one._replace(rule=of_rules.get(one.text, ""), exemplar=group[0].exemplar)
+                for one in further
+                if one.text not in {known.text for known in group}
+            ]
+            for group, further, of_rules in zip(groups, parsed, rules, strict=True)
+        ]
+        added = [[one for one in ones if one.has_template] for ones in added]
+        shown = [self._shown(*one) for one in zip(trees, templates, strict=True)]
+        sources = [source_text(*one) for one in zip(texts, shown, strict=True)]
+        scored = self._with_logprobs(sources, templates, [[one for one in ones if not one.rule] for ones in added])
+        return [
+            [*group, *(one for one in ones if one.rule), *others]
+            for group, ones, others in zip(groups, added, scored, strict=True)
+        ]
 
     def check_language(self, texts: Sequence[str]) -> None:
         """Refuse texts in another language than that of the training pairs; warn where they are too few to be sure.

@@ -1,4 +1,4 @@
-"""A sentence in another order: the source of a training example without a paraphrase."""
+"""A sentence in another order: the source of a training example, or a candidate for a template."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ _PARTS_OF_CLAUSES = frozenset({"VP", "SQ"})
 """Constituents whose own constituents may move out of them, within the clause."""
 _MOVABLE = frozenset({"PP", "ADVP", "SBAR", "S", "INTJ"})
 _PUNCTUATION = frozenset({",", ":", ".", "NFP"})
+_OPENING = frozenset({"-LRB-", "``"})
 _NAMES = frozenset({"NNP", "NNPS"})
 _WRITTEN = {
     "-LRB-": ("(",), "-RRB-": (")",), "-LSB-": ("[",), "-RSB-": ("]",), "-LCB-": ("{",), "-RCB-": ("}",),
@@ -51,12 +52,38 @@ def reordered(text: str, tree: str, random: np.random.Generator) -> str | None:
     last = len(leaves)
     while last and leaves[last - 1].tag in _PUNCTUATION:
         last -= 1
-    order = [number for number in _glued(_Clauses(tree, leaves, random).order(), leaves) if number < last]
+    order = [number for number in _glued(_Clauses(tree, leaves).order(random), leaves) if number < last]
     if order == sorted(order):
         return None
     while leaves[order[-1]].tag in _PUNCTUATION:
         order.pop()
-    return _written(text, leaves, [*order, *range(last, len(leaves))])
+    return _capitalized_like(text, _written(text, leaves, [*order, *range(last, len(leaves))]))
+
+
+def moved(text: str, tree: str) -> list[str]:
+    """A sentence with an adverbial or a clause at its front, before a comma, or with the first one at its end."""
+    leaves = locate_leaves(text, tree)
+    if not leaves:
+        return []
+    clauses, last = _Clauses(tree, leaves), len(leaves)
+    while last and leaves[last - 1].tag in _PUNCTUATION:
+        last -= 1
+    parts = clauses.top_parts()
+    results = []
+    for position, part in enumerate(parts):
+        start, end = clauses.nodes[part].start, clauses.nodes[part].end
+        bracketed = start > 0 and leaves[start - 1].tag in _OPENING
+        glued = _within_word(leaves, start) or _within_word(leaves, end)
+        if clauses.nodes[part].label not in _MOVABLE or bracketed or glued:
+            continue
+        before = [number for number in range(start) if number != start - 1 or leaves[number].tag != ","]
+        behind = [number for number in range(end, last) if number != end or leaves[number].tag != ","]
+        if before:
+            front = _written(text, leaves, range(start, end))
+            results.append(f"{front}, {_written(text, leaves, [*before, *behind, *range(last, len(leaves))])}")
+        elif behind and position == 0:
+            results.append(_written(text, leaves, [*behind, *range(start, end), *range(last, len(leaves))]))
+    return [_capitalized_like(text, one) for one in results]
 
 
 def locate_leaves(text: str, tree: str) -> list[Leaf] | None:
@@ -76,12 +103,11 @@ def locate_leaves(text: str, tree: str) -> list[Leaf] | None:
 
 
 class _Clauses:
-    """Draws the order of the words of a tree, clause by clause."""
+    """The clauses of a tree; draws the order of their words."""
 
-    def __init__(self, tree: str, leaves: Sequence[Leaf], random: np.random.Generator) -> None:
+    def __init__(self, tree: str, leaves: Sequence[Leaf]) -> None:
         self.nodes = constituents(tree)
         self.leaves = leaves
-        self.random = random
         self.children: list[list[int]] = [[] for _ in self.nodes]
         path = list[int]()
         for index, node in enumerate(self.nodes):
@@ -90,7 +116,12 @@ class _Clauses:
                 self.children[path[-1]].append(index)
             path.append(index)
 
-    def order(self) -> Order:
+    def top_parts(self) -> list[int]:
+        """Constituents of the main clause; none where clauses are coordinated."""
+        top = 1 if self.nodes[0].label == "ROOT" else 0
+        return self._parts(top) if self.nodes[top].label in _CLAUSES and not self._is_coordination(top) else []
+
+    def order(self, random: np.random.Generator) -> Order:
         """Numbers of the words; some commas are missing."""
         orders: list[Order] = [[] for _ in self.nodes]
         # Children have greater numbers than their parents.
@@ -99,7 +130,7 @@ class _Clauses:
             if not self.children[index]:
                 orders[index] = list(range(node.start, node.end))
             elif node.label in _CLAUSES and not self._is_coordination(index) and self.leaves[node.start].tag != "TO":
-                orders[index] = self._moved(self._parts(index), orders)
+                orders[index] = self._moved(self._parts(index), orders, random)
             else:
                 orders[index] = [number for child in self.children[index] for number in orders[child]]
         return orders[0]
@@ -117,9 +148,9 @@ class _Clauses:
                 parts.append(child)
         return parts
 
-    def _moved(self, parts: list[int], orders: Sequence[Order]) -> Order:
+    def _moved(self, parts: list[int], orders: Sequence[Order], random: np.random.Generator) -> Order:
         """The words of a clause, some of whose parts have other places."""
-        front, staying, end = self._drawn(parts)
+        front, staying, end = self._drawn(parts, random)
         stop = len(staying)
         while stop and self._is_punctuation(staying[stop - 1]):
             stop -= 1
@@ -129,11 +160,11 @@ class _Clauses:
         )
         return [number for part in (parts if written == before else written) for number in orders[part]]
 
-    def _drawn(self, parts: list[int]) -> tuple[list[int], list[int], list[int]]:
+    def _drawn(self, parts: list[int], random: np.random.Generator) -> tuple[list[int], list[int], list[int]]:
         """The parts that go to the front, those between, and those that go to the end."""
         staying, front, end, anywhere = list[int](), list[int](), list[int](), list[int]()
         for part in parts:
-            draw = self.random.random(2)
+            draw = random.random(2)
             if self.nodes[part].label not in _MOVABLE or draw[0] >= MOVED_SHARE:
                 staying.append(part)
             elif draw[1] < FRONT:
@@ -143,7 +174,7 @@ class _Clauses:
             else:
                 anywhere.append(part)
         for part in anywhere:
-            staying.insert(int(self.random.integers(len(staying) + 1)), part)
+            staying.insert(int(random.integers(len(staying) + 1)), part)
         return front, staying, end
 
     def _is_punctuation(self, part: int) -> bool:
@@ -154,14 +185,25 @@ def _glued(order: Order, leaves: Sequence[Leaf]) -> Order:
     """The order with all parts of a word behind the first one: "n't" behind "do"."""
     parts: list[Order] = []
     word_of = list[int]()
-    for number, leaf in enumerate(leaves):
-        before = leaves[number - 1]
-        if number and leaf.start == before.end and not {leaf.tag, before.tag} & _PUNCTUATION:
+    for number in range(len(leaves)):
+        if _within_word(leaves, number):
             parts[-1].append(number)
         else:
             parts.append([number])
         word_of.append(len(parts) - 1)
     return [part for number in order if number == parts[word_of[number]][0] for part in parts[word_of[number]]]
+
+
+def _within_word(leaves: Sequence[Leaf], number: int) -> bool:
+    """Whether a part of a word stands before this one."""
+    if not 0 < number < len(leaves):
+        return False
+    before, leaf = leaves[number - 1], leaves[number]
+    return leaf.start == before.end and not {leaf.tag, before.tag} & _PUNCTUATION
+
+
+def _capitalized_like(text: str, written: str) -> str:
+    return written[:1].upper() + written[1:] if text[:1].isupper() else written
 
 
 def _written(text: str, leaves: Sequence[Leaf], order: Order) -> str:
@@ -178,5 +220,4 @@ def _written(text: str, leaves: Sequence[Leaf], order: Order) -> str:
             pieces.append(" ")
         if position or leaf.tag not in _PUNCTUATION:
             pieces.append(word)
-    result = "".join(pieces).strip()
-    return result[:1].upper() + result[1:] if text[:1].isupper() else result
+    return "".join(pieces).strip()

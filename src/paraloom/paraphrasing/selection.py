@@ -27,18 +27,15 @@ from paraloom.text.characters import WITHOUT_SPACES
 from paraloom.text.function_words import suspected_language
 from paraloom.text.tokens import words
 
-EMPTY, REFUSED, CUT, REPETITION, COPY, LENGTH, OTHER_CHANGE, DRIFT, DOUBTFUL, IMPROBABLE, DUPLICATE, SURPLUS = (
-    *("empty", "refused by the model", "cut off by the decoder", REPEATED, "near copy of the text"),
-    *(
-        "length",
-        "another kind of change",
-        "meaning changed",
-        "probably not right",
-        "improbable",
-        "near-duplicate of a better candidate",
-        "over the limit",
-    ),
+EMPTY, REFUSED, CUT, REPETITION = "empty", "refused by the model", "cut off by the decoder", REPEATED
+OTHER_TEMPLATE, COPY, LENGTH, OTHER_CHANGE = (
+    "another template",
+    "near copy of the text",
+    "length",
+    "another kind of change",
 )
+DRIFT, DOUBTFUL, IMPROBABLE = "meaning changed", "probably not right", "improbable"
+DUPLICATE, SURPLUS = "near-duplicate of a better candidate", "over the limit"
 """Why a candidate is dropped, in the order in which it is checked."""
 
 FOREIGN = "the text is in another language"
@@ -204,6 +201,8 @@ class ParaphraseSelector:
             return REFUSED
         if broken := decoding_fault(source, units, candidate):
             return broken
+        if getattr(candidate, "has_template", None) is False:
+            return OTHER_TEMPLATE
         if difference < self.config.difference or not difference:
             return COPY
         shorter, longer = sorted((len(source), len(units)))

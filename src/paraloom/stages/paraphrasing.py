@@ -113,7 +113,8 @@ class Paraphrase(CandidateSelection, Map):
     # 8: a column says the kinds of change.
     # 9: the probability to be right reads how often replaced words have these neighbors and translations.
     # 10: of texts in other languages than English, the column of kinds of change is empty.
-    version: ClassVar[str] = "10"
+    # 11: with a template or like an exemplar, only what has it is kept, also what rules and moved constituents write.
+    version: ClassVar[str] = "11"
     output_schema: ClassVar[str] = "VARIANTS"
     rows: ClassVar[Literal["same", "many"]] = "many"
 
