@@ -15,7 +15,7 @@ import pytest
 from toy_language import NOUNS, VERBS, bitext
 
 from paraloom.alignment.aligner_config import AlignerConfig
-from paraloom.alignment.lengths import LengthEvidence, fit_length_model, log_probabilities
+from paraloom.alignment.lengths import VARIANCE, LengthEvidence, fit_length_model, log_probabilities
 from paraloom.alignment.lexical import LexicalDirection, LexicalEvidence, estimate_background
 from paraloom.alignment.lexicon import learn_lexicon
 from paraloom.alignment.numbered_words import expected_copies, number_expected, number_observed
@@ -391,6 +391,16 @@ def test_a_length_model_is_half_observed_and_half_gale_and_churchs() -> None:
     expected = np.log(1 - 0.5 * 40 / 50) + log_probabilities(np.array([1.0]))[0]
     assert model.table[0] == pytest.approx(0.0) and model.table[100] == pytest.approx(expected)
     assert (np.diff(model.table) <= 0).all()
+
+
+def test_a_length_model_of_loose_texts_is_wider_by_the_variance_ratio() -> None:
+    # Half of the targets are longer, half shorter, by twice a normal distribution's median: their variance is fourfold.
+    difference = 2 * 0.6745 * np.sqrt(VARIANCE * 100)
+    source, target = np.full(40, 99.0), 99 + difference * np.array([1.0, -1.0] * 20)
+    model = fit_length_model([(source, target)], [np.array([[i, 1, i, 1] for i in range(40)])])
+    # Of 8 standard deviations, none of which was observed, 8 / 4 are left; the observed share is half · 40 / 50.
+    expected = np.log(1 - 0.5 * 40 / 50) + log_probabilities(np.array([2.0]))[0]
+    assert model.table[800] == pytest.approx(expected)
 
 
 def test_a_length_model_is_learned_from_one_to_one_beads_only() -> None:

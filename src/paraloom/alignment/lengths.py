@@ -20,6 +20,8 @@ VARIANCE = 6.8
 _STEPS, _MAX_DEVIATION = 100, 12
 # Weight of the distribution observed in the texts beside Gale and Church's, given many beads; half of it given so few.
 _OBSERVED_WEIGHT, _HALF_WEIGHT_BEADS = 0.5, 10
+# Median |δ| of a standard normal distribution.
+_NORMAL_MEDIAN = 0.6745
 
 
 class LengthModel(NamedTuple):
@@ -43,8 +45,13 @@ def fit_length_model(characters: Sequence[tuple[Floats, Floats]], beads: Sequenc
     ratio = float(b.sum() / a.sum())
     observed = np.sort(np.abs(b - a * ratio) / np.sqrt(VARIANCE * a))
     exceeding = (len(observed) - np.searchsorted(observed, _grid() - 1e-9)) / len(observed)
+    # Where lengths vary more than theirs, as in loose translations, Gale and Church's deviation is multiplied by the
+    # variance ratio: by its root alone, which is the observed core again, what was paraphrased at length would be left
+    # out, as the tail is heavier than a normal one.
+    looseness = max(1.0, float(np.median(observed)) / _NORMAL_MEDIAN) ** 2
+    theirs = np.exp(log_probabilities(_grid() / looseness))
     weight = _OBSERVED_WEIGHT * len(observed) / (len(observed) + _HALF_WEIGHT_BEADS)
-    return LengthModel(ratio, np.log(weight * exceeding + (1 - weight) * np.exp(_gale_church_table())))
+    return LengthModel(ratio, np.log(weight * exceeding + (1 - weight) * theirs))
 
 
 def _unadapted_model(characters: Sequence[tuple[Floats, Floats]]) -> LengthModel:
