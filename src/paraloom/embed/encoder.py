@@ -37,8 +37,6 @@ if TYPE_CHECKING:
 _train_on_files = late("paraloom.embed.training:train_on_files")
 _load_static = late("paraloom.embed.static:load_static")
 _onnx_encoder = late("paraloom.embed.onnx_encoder:OnnxEncoder")
-_search = late("paraloom.embed.search:search")
-_found = late("paraloom.embed.search:Found")
 
 
 class Encoder:
@@ -258,6 +256,8 @@ class Encoder:
             >>> best.text, best.row
             ('Where is the train station?', 1)
         """
+        from paraloom.embed.search import Found, search
+
         texts = list_of_strings(corpus)
         stored = self.encode(texts) if vectors is None else vectors
         if len(stored) != len(texts):
@@ -266,9 +266,9 @@ class Encoder:
         groups: list[list[Found]] = [[] for _ in given]
         if not texts:
             return groups[0] if isinstance(queries, str) else groups
-        result = _search(self.encode(given), stored, k)
+        result = search(self.encode(given), stored, k)
         groups = [
-            [_found(texts[row], cosine, row) for cosine, row in zip(cosines, rows, strict=True) if row >= 0]
+            [Found(texts[row], cosine, row) for cosine, row in zip(cosines, rows, strict=True) if row >= 0]
             for cosines, rows in zip(result.cosines.tolist(), result.rows.tolist(), strict=True)
         ]
         return groups[0] if isinstance(queries, str) else groups
