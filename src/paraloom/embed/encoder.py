@@ -33,10 +33,8 @@ from paraloom.text.sequences import list_of_strings
 if TYPE_CHECKING:
     from paraloom.embed.search import Found
 
-# What an encoder that only encodes does not need.
+# Training loads many modules that an encoder which only encodes does not need.
 _train_on_files = late("paraloom.embed.training:train_on_files")
-_load_static = late("paraloom.embed.static:load_static")
-_onnx_encoder = late("paraloom.embed.onnx_encoder:OnnxEncoder")
 
 
 class Encoder:
@@ -341,11 +339,15 @@ def _open(model: str | Path, threads: int) -> EncoderLike:
     if is_trained_transformer(folder):
         return _trained_transformer(folder, threads)
     if is_static(folder):
-        return _load_static(folder, threads)
+        from paraloom.embed.static import load_static
+
+        return load_static(folder, threads)
     if is_exported(folder):
         return load_encoder(folder / EXPORTED, threads)
     if is_onnx(folder):
-        return _onnx_encoder(folder, threads)
+        from paraloom.embed.onnx_encoder import OnnxEncoder
+
+        return OnnxEncoder(folder, threads)
     if folder.exists() and not (folder / "modules.json").is_file():
         return load_encoder(folder, threads)
     if not folder.exists():
