@@ -68,8 +68,8 @@ print(json.dumps([sorted(own), [name for name in ("ctranslate2", "scipy.linalg",
 @pytest.mark.parametrize(
     ("arguments", "budget", "packages"),
     [
-        (["score", "pairs.tsv", "--with", "overlap", "-o", "out.parquet"], 108, ("mt", "embed", "alignment")),
-        (["filter", "pairs.parquet", "--where", "trigrm <= 0.7", "-o", "out.parquet"], 112, ("embed", "alignment")),
+        (["score", "pairs.tsv", "--with", "overlap", "-o", "out.parquet"], 109, ("mt", "embed", "alignment")),
+        (["filter", "pairs.parquet", "--where", "trigrm <= 0.7", "-o", "out.parquet"], 114, ("embed", "alignment")),
     ],
 )
 def test_modules_by_command(arguments: list[str], budget: int, packages: tuple[str, ...], tmp_path: Path) -> None:

@@ -33,12 +33,8 @@ from paraloom.text.sequences import list_of_strings
 if TYPE_CHECKING:
     from paraloom.embed.search import Found
 
-# What an encoder that only encodes does not need.
+# Training loads many modules that an encoder which only encodes does not need.
 _train_on_files = late("paraloom.embed.training:train_on_files")
-_load_static = late("paraloom.embed.static:load_static")
-_onnx_encoder = late("paraloom.embed.onnx_encoder:OnnxEncoder")
-_search = late("paraloom.embed.search:search")
-_found = late("paraloom.embed.search:Found")
 
 
 class Encoder:
@@ -258,6 +254,8 @@ class Encoder:
             >>> best.text, best.row
             ('Where is the train station?', 1)
         """
+        from paraloom.embed.search import Found, search
+
         texts = list_of_strings(corpus)
         stored = self.encode(texts) if vectors is None else vectors
         if len(stored) != len(texts):
@@ -266,9 +264,9 @@ class Encoder:
         groups: list[list[Found]] = [[] for _ in given]
         if not texts:
             return groups[0] if isinstance(queries, str) else groups
-        result = _search(self.encode(given), stored, k)
+        result = search(self.encode(given), stored, k)
         groups = [
-            [_found(texts[row], cosine, row) for cosine, row in zip(cosines, rows, strict=True) if row >= 0]
+            [Found(texts[row], cosine, row) for cosine, row in zip(cosines, rows, strict=True) if row >= 0]
             for cosines, rows in zip(result.cosines.tolist(), result.rows.tolist(), strict=True)
         ]
         return groups[0] if isinstance(queries, str) else groups
@@ -341,11 +339,15 @@ def _open(model: str | Path, threads: int) -> EncoderLike:
     if is_trained_transformer(folder):
         return _trained_transformer(folder, threads)
     if is_static(folder):
-        return _load_static(folder, threads)
+        from paraloom.embed.static import load_static
+
+        return load_static(folder, threads)
     if is_exported(folder):
         return load_encoder(folder / EXPORTED, threads)
     if is_onnx(folder):
-        return _onnx_encoder(folder, threads)
+        from paraloom.embed.onnx_encoder import OnnxEncoder
+
+        return OnnxEncoder(folder, threads)
     if folder.exists() and not (folder / "modules.json").is_file():
         return load_encoder(folder, threads)
     if not folder.exists():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import pyarrow as pa
 
@@ -15,10 +15,9 @@ from paraloom.core.protocols import CorpusReader, ScoringTranslatorLike
 from paraloom.core.stage import Fit, Json, Map, Ref, StageContext
 from paraloom.core.stage_cache import cached_per_stage
 from paraloom.io import Corpus
-
-if TYPE_CHECKING:
-    from paraloom.pairs.scoring.models import MeaningJudge
-    from paraloom.pairs.scoring.scorer import Scorer
+from paraloom.pairs.scoring import models as made
+from paraloom.pairs.scoring.scorer import Scorer
+from paraloom.pairs.scoring.table import COLUMNS, GROUPS, JUDGED, MODEL_OPTIONS, find_scorers, score
 
 CLASSIFIER = "paraloom.papers.w17.classifier:Classifier"
 """The classifier of references and translations."""
@@ -109,8 +108,6 @@ class Score(Map):
         return super().loads_models or bool(self.sentence_transformer or self.languages)
 
     def validate(self) -> None:
-        from paraloom.pairs.scoring.table import find_scorers
-
         names, bilingual = self._surface_names()
         find_scorers(names)
         if bilingual and not (self.encoder or self.sentence_transformer):
@@ -138,11 +135,8 @@ class Score(Map):
 
     def _surface_names(self) -> tuple[tuple[str, ...], bool]:
         """The named scores that no model adds, and whether the encoder is to add `bilingual_similarity`."""
-        from paraloom.pairs.scoring.models import PARAPHRASE_SCORE, without_bilingual
-        from paraloom.pairs.scoring.table import JUDGED, MODEL_OPTIONS
-
-        names, bilingual = without_bilingual(self.scores)
-        added = {name for name in MODEL_OPTIONS if not (bilingual and name == PARAPHRASE_SCORE.name)}
+        names, bilingual = made.without_bilingual(self.scores)
+        added = {name for name in MODEL_OPTIONS if not (bilingual and name == made.PARAPHRASE_SCORE.name)}
         if self.judge is None:  # the bundled one computes them
             added -= JUDGED
         given = self._given()
@@ -155,23 +149,18 @@ class Score(Map):
 
     def known_columns(self) -> list[str]:
         """Names of the columns that it will add, as far as they are known before models are loaded."""
-        from paraloom.pairs.scoring.models import AGREEMENT, BILINGUAL_SIMILARITY, PARAPHRASE_SCORE
-        from paraloom.pairs.scoring.table import COLUMNS, GROUPS, JUDGED, MODEL_OPTIONS
-
         names, bilingual = self._surface_names()
         members = [member for name in names for member in GROUPS.get(name, (name,))]
         members += ["judge"] if self.judge else sorted(JUDGED) if "judge" in names else []
         # A language model, of words or of characters, says what it adds when it is loaded.
         given = self._given() - {"language_model"}
-        unknown = {PARAPHRASE_SCORE.name if bilingual else BILINGUAL_SIMILARITY.name, *JUDGED}
-        unknown |= set() if self.agreement_samples else {AGREEMENT.name}
+        unknown = {made.PARAPHRASE_SCORE.name if bilingual else made.BILINGUAL_SIMILARITY.name, *JUDGED}
+        unknown |= set() if self.agreement_samples else {made.AGREEMENT.name}
         members += [name for name, keys in MODEL_OPTIONS.items() if keys <= given and name in COLUMNS.keys() - unknown]
         return list(dict.fromkeys(members))
 
     def check_input(self, corpus: CorpusReader, context: StageContext) -> Mapping[str, Json]:
         """Languages of a sample, with a warning if models are for others."""
-        from paraloom.pairs.scoring.table import JUDGED
-
         paths = context.inputs
         if "comet" in paths:
             from paraloom.text.learned_metrics import compares_references
@@ -208,13 +197,10 @@ class Score(Map):
 
     def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
         """The batch with its scores; models are loaded once per worker."""
-        from paraloom.pairs.scoring.models import AGREEMENT
-        from paraloom.pairs.scoring.table import score
-
         models = tuple(sorted(context.inputs.items()))
         options = (self.judge_file, self.judge_label)
         names, bilingual = self._surface_names()
-        samples = self.agreement_samples or (AGREEMENT_SAMPLES if AGREEMENT.name in self.scores else 0)
+        samples = self.agreement_samples or (AGREEMENT_SAMPLES if made.AGREEMENT.name in self.scores else 0)
         given = (self.sentence_transformer, bilingual, self.languages, samples)
         return score(batch, [*names, *_model_scorers(models, *given, *options)])
 
@@ -364,8 +350,6 @@ def _model_scorers(
     judge_label: str,
 ) -> tuple[Scorer, ...]:
     """The scorers of all models that are given, loaded once per worker."""
-    from paraloom.pairs.scoring import models as made
-
     scorers: list[Scorer] = []
     paths = dict(models)
     if encoder := paths.get("encoder") or sentence_transformer:
@@ -402,7 +386,7 @@ def _model_scorers(
     return tuple(scorers)
 
 
-def _open_judge(folder: Path, file: str, label: str) -> MeaningJudge:
+def _open_judge(folder: Path, file: str, label: str) -> made.MeaningJudge:
     """The judge of a folder, whatever its kind."""
     from paraloom.mt.endpoint import ENDPOINT_FILE
     from paraloom.mt.endpoint_judge import EndpointJudge
