@@ -109,7 +109,7 @@ def test_a_preset_that_keeps_few_pairs_of_people_names_a_condition(rows: int, wr
     strict += "greatest(src_content_missing, tgt_content_missing, order_inversions) > 0"
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
-        assert 0.05 * rows < len(pairs.filter(strict)) < 0.1 * rows
+        assert 0.05 * rows <= len(pairs.filter(strict)) < 0.1 * rows
     said = [
         str(one.message) for one in caught if "Presets are fitted on outputs of small translators" in str(one.message)
     ]

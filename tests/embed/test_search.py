@@ -160,10 +160,10 @@ def test_vectors_of_another_text_or_encoder_are_an_error(tmp_path):
         (tmp_path / name).write_text("".join(f"{line}\n" for line in lines))
     api.encode_file("english", tmp_path / "a", tmp_path / "a.npy")
     assert len(list(search_lines("english", tmp_path / "a", tmp_path / "a", k=1, vectors=tmp_path / "a.npy"))) == 100
-    with pytest.raises(DataError, match="gives other vectors to 64 of 64 lines of .*b, such as line 1: these are of"):
+    with pytest.raises(DataError, match=r"gives other vectors to 64 of 64 lines of .*b, such as line 1: these are of"):
         list(search_lines("english", tmp_path / "b", tmp_path / "a", vectors=tmp_path / "a.npy"))
     (tmp_path / "b").write_text("".join(f"{line}\n" for line in [*texts["a"][:-1], "an edited end"]))
-    with pytest.raises(DataError, match="other vectors to 1 of 64 lines of .*b, such as line 100"):
+    with pytest.raises(DataError, match=r"other vectors to 1 of 64 lines of .*b, such as line 100"):
         api.mine_lines("english", tmp_path / "b", str(tmp_path / "out.tsv"), vectors=tmp_path / "a.npy")
     half = np.load(tmp_path / "a.npy").astype(np.float16)
     np.save(tmp_path / "half.npy", half)
