@@ -47,6 +47,21 @@ def expected_margins() -> dict[tuple[str, str], float]:
     return {(a, b): float(values[i, j]) for i, a in enumerate(sides[0]) for j, b in enumerate(sides[1])}
 
 
+@pytest.mark.parametrize("call", [paraloom.mine_translations, lambda _, *texts: paraloom.align_files(*texts)])
+@pytest.mark.parametrize("sentences", [["a"], [], ("a", "b"), None, [1]])
+def test_sentences_in_place_of_a_file_are_a_type_error_that_names_what_takes_them(
+    tmp_path: Path, call: Any, sentences: object
+) -> None:
+    with pytest.raises(TypeError, match=r"expected a path, got \w+; for sentences in memory use (mine|align)"):
+        call("multilingual", sentences, sentences, tmp_path / "out.tsv")
+
+
+@pytest.mark.parametrize("sentences", [[1, 2], 5, {"a": "b"}])
+def test_what_is_not_sentences_is_a_type_error(sentences: Any) -> None:
+    with pytest.raises(TypeError, match="expected a list of sentences, got "):
+        paraloom.mine(sentences)
+
+
 def test_pairs_margins_and_lines_by_hand(texts: tuple[Path, Path, Path], tmp_path: Path) -> None:
     mined = paraloom.mine_translations(*texts, tmp_path / "out.parquet", above=0.5, k=2)
     rows = pq.read_table(tmp_path / "out.parquet").to_pylist()

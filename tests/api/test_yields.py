@@ -100,6 +100,23 @@ def test_a_filter_that_keeps_little_says_what_costs_most_and_what_presets_keep(t
         len(scored.filter("p_paraphrase > 0.985"))
 
 
+@pytest.mark.parametrize(("rows", "written_by"), [(100, "people"), (100, "a translator"), (40, "people")])
+def test_a_preset_that_keeps_few_pairs_of_people_names_a_condition(rows: int, written_by: str) -> None:
+    scores = pairs_of([0.9 if n >= 0.93 * rows else 0.1 for n in range(rows)]).to_arrow().to_pydict()
+    of_translators = {"pivot": ["x"] * rows} if written_by == "a translator" else {}
+    pairs = paraloom.as_pairs({**scores, **presets_of(rows), **of_translators})
+    strict = "p_paraphrase >= 0.8 and chrf <= 90 and "
+    strict += "greatest(src_content_missing, tgt_content_missing, order_inversions) > 0"
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        assert 0.05 * rows <= len(pairs.filter(strict)) < 0.1 * rows
+    said = [
+        str(one.message) for one in caught if "Presets are fitted on outputs of small translators" in str(one.message)
+    ]
+    assert len(said) == ((rows, written_by) == (100, "people"))
+    assert all("--where 'judge >= 0.5 and chrf <= 90'" in message for message in said)
+
+
 def presets_of(rows: int) -> dict[str, list[float]]:
     """Scores of near-copies, which the presets read, besides p_paraphrase."""
     others = ("src_content_missing", "tgt_content_missing", "order_inversions")

@@ -133,6 +133,8 @@ def test_the_lexicon_of_bitext(paraloom: Command, scored: Path, tmp_path: Path) 
 
 def test_annotation_from_sheet_to_table(paraloom: Command, scored: Path, tmp_path: Path) -> None:
     assert paraloom("judge", "sample", scored, "-o", "sheet.tsv", "--count", 4)[0] == 0
+    status, _, err = paraloom("judge", "sample", scored, "-o", "other.tsv", "--by", "src")
+    assert status == 1 and "column 'src' holds string, not numbers" in err
     lines = (tmp_path / "sheet.tsv").read_text(encoding="utf-8").splitlines()
     labeled = [lines[0], *(line.rstrip("\t") + "\t3\t2" for line in lines[1:])]
     (tmp_path / "one.tsv").write_text("\n".join(labeled) + "\n", encoding="utf-8")

@@ -6,6 +6,7 @@ import functools
 import gc
 import json
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -308,6 +309,28 @@ def test_a_full_disk(tmp_path: Path) -> None:
 )
 def test_a_wrong_call_has_exit_status_2(paraloom: Command, arguments: list[str]) -> None:
     assert paraloom(*arguments)[0] == 2
+
+
+@pytest.mark.parametrize(
+    ("call", "argument"),
+    [
+        ("score '' -o a.tsv", "PAIRS"),
+        ("score a.tsv -o ''", "--output"),
+        ("score a.tsv --encoder '' -o a.tsv", "--encoder"),
+        ("head ''", "FILE"),
+        ("encode english '' -o a.npy", "SOURCE"),
+        ("translate '' a.txt", "TRANSLATOR"),
+        ("mine english '' -o a.tsv", "TEXT"),
+        ("run ''", "PIPELINE"),
+        ("models ''", "MODEL"),
+        ("train encoder --pairs '' -o a", "--pairs"),
+        ("distill english a.txt --ensemble '' -o a", "--ensemble"),
+    ],
+)
+def test_an_empty_name_is_a_wrong_call(paraloom: Command, call: str, argument: str) -> None:
+    status, _, err = paraloom(*shlex.split(call))
+    assert status == 2
+    assert f"Invalid value for {argument}" in err and "empty string" in err
 
 
 ENDPOINT = "http://127.0.0.1:1/v1?model=m&from=de&to=en"

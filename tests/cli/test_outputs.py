@@ -185,6 +185,20 @@ def test_devices_and_standard_output_are_written_directly(paraloom: Command) -> 
     assert page.startswith("<!doctype html>") and page.endswith("</html>\n")
 
 
+@pytest.mark.parametrize("name", ["-", "/dev/stdout"])
+@pytest.mark.parametrize(
+    "command", ["encode english mine.txt", "train word-counts --pairs mine.txt", "research export english"]
+)
+def test_a_folder_or_vectors_do_not_become_one_named_like_standard_output(
+    paraloom: Command, mine: Path, tmp_path: Path, command: str, name: str
+) -> None:
+    (tmp_path / "mine.txt").write_text("a\n")
+    status, out, err = paraloom(*command.replace("mine.txt", str(mine)).split(), "-o", name)
+    assert (status, out) == (1, "")
+    assert "this output cannot be written to standard output" in err
+    assert not (tmp_path / "-").exists()
+
+
 def test_every_command_with_an_output_can_be_forced(paraloom: Command) -> None:
     from cli_commands import commands, options
 

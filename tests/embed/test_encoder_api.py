@@ -11,6 +11,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
+from paraloom import distill_encoder
 from paraloom.core.errors import ConfigError, DataError, ModelError
 from paraloom.core.protocols import EncoderLike
 from paraloom.embed.average import Average, SentenceEncoder
@@ -173,6 +174,13 @@ def test_a_misspelled_name_is_not_looked_up_on_the_network(
     monkeypatch.setattr("paraloom.embed.encoder.SentenceTransformerEncoder", pytest.fail)
     with pytest.raises(ModelError, match=re.escape(message)):
         Encoder.load(name)
+
+
+def test_a_further_teacher_that_is_missing_is_named_before_any_work(tmp_path: Path) -> None:
+    (tmp_path / "text.txt").write_text("a\nb\n")
+    with pytest.raises(ModelError, match="nothing: encoder folder not found"):
+        distill_encoder("english", tmp_path / "text.txt", tmp_path / "out", ensemble=[str(tmp_path / "nothing")])
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["text.txt"]
 
 
 @pytest.mark.parametrize("name", [None, 3])

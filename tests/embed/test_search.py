@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from paraloom import api
 from paraloom.api.search import search_lines
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.embed import search as module
@@ -151,6 +152,22 @@ def test_a_file_of_vectors_that_cannot_be_read_is_an_error(content, tmp_path):
                 encoder, str(tmp_path / "corpus.txt"), str(tmp_path / "corpus.txt"), vectors=tmp_path / "corpus.npy"
             )
         )
+
+
+def test_vectors_of_another_text_or_encoder_are_an_error(tmp_path):
+    texts = {"a": [f"line {number}" for number in range(100)], "b": [f"row {number}" for number in range(100)]}
+    for name, lines in texts.items():
+        (tmp_path / name).write_text("".join(f"{line}\n" for line in lines))
+    api.encode_file("english", tmp_path / "a", tmp_path / "a.npy")
+    assert len(list(search_lines("english", tmp_path / "a", tmp_path / "a", k=1, vectors=tmp_path / "a.npy"))) == 100
+    with pytest.raises(DataError, match=r"gives other vectors to 64 of 64 lines of .*b, such as line 1: these are of"):
+        list(search_lines("english", tmp_path / "b", tmp_path / "a", vectors=tmp_path / "a.npy"))
+    (tmp_path / "b").write_text("".join(f"{line}\n" for line in [*texts["a"][:-1], "an edited end"]))
+    with pytest.raises(DataError, match=r"other vectors to 1 of 64 lines of .*b, such as line 100"):
+        api.mine_lines("english", tmp_path / "b", str(tmp_path / "out.tsv"), vectors=tmp_path / "a.npy")
+    half = np.load(tmp_path / "a.npy").astype(np.float16)
+    np.save(tmp_path / "half.npy", half)
+    assert list(search_lines("english", tmp_path / "a", tmp_path / "a", k=1, vectors=tmp_path / "half.npy"))
 
 
 def test_vectors_of_another_encoder_are_an_error(tmp_path):

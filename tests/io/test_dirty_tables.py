@@ -96,6 +96,21 @@ def test_headers_are_noticed(tmp_path: Path, name: str, header: str, langs: tupl
         assert languages(tmp_path / name) == langs
 
 
+@pytest.mark.parametrize("name", ["a.tsv", "a.de-en.tsv"])
+@pytest.mark.parametrize("below", ["", "\n", "\t\n"])
+def test_a_header_of_languages_without_rows_is_not_a_pair(tmp_path: Path, name: str, below: str) -> None:
+    (tmp_path / name).write_text(f"de\ten\n{below}")
+    assert [pair for pair in read(tmp_path / name) if any(pair)] == []
+
+
+@pytest.mark.parametrize("repeated", ["text", "sentence", "src"])
+def test_a_header_of_two_equal_names_is_refused_unless_columns_are_numbered(tmp_path: Path, repeated: str) -> None:
+    (tmp_path / "a.csv").write_text(f"{repeated},{repeated}\na,b\n")
+    with pytest.raises(ConfigError, match=f"2 columns have the name '{repeated}'"):
+        read(tmp_path / "a.csv")
+    assert read(tmp_path / "a.csv", src_column=1, tgt_column=2) == [(repeated, repeated), ("a", "b")]
+
+
 def test_codes_in_a_dictionary_are_words(tmp_path: Path) -> None:
     (tmp_path / "dictionary.tsv").write_text("es\tit\nund\tand\n")
     assert read(tmp_path / "dictionary.tsv") == [("es", "it"), ("und", "and")]

@@ -216,6 +216,14 @@ def test_bitext_is_not_scored_as_paraphrases() -> None:
     assert len(bitext.score(["chrf"])) == len(GERMAN)
 
 
+def test_a_bitext_too_small_to_identify_is_known_by_the_languages_of_its_rows(tmp_path: Path) -> None:
+    for name in ("two.de-en.tsv", "two.tsv"):
+        (tmp_path / name).write_text("Vyhral.\tZvíťazil.\nPrišiel.\tDorazil.\n", encoding="utf-8")
+    with pytest.raises(DataError, match="'src' is German and 'tgt' is English; p_paraphrase, by which presets"):
+        len(library.read_pairs(tmp_path / "two.de-en.tsv").filter(preset="strict"))
+    assert len(library.read_pairs(tmp_path / "two.tsv").score([], paraphrase_model="paraphrases-en")) == 2
+
+
 def test_every_language_has_a_name() -> None:
     assert set(function_words.known_function_words()) <= set(language_names._NAMES)
 

@@ -327,7 +327,7 @@ def test_commands(paraloom: Command, toy_paraphraser: Path) -> None:
     lines = [json.loads(line) for line in out.splitlines()]
     assert status == 0 and {line["source"] for line in lines} == {SENTENCE}
     assert {line["template"] for line in lines} <= set(map(read_template, TEMPLATES.values()))
-    status, _, err = paraloom("paraphrase", "", *own)
+    status, _, err = paraloom("paraphrase", " ", *own)
     assert (status, "the text is empty" in err) == (1, True)
     status, _, err = paraloom("paraphrase", SENTENCE, *own, "--template", "(S (NP)")
     assert status == 1 and "the bracket at character 1 is not closed" in err

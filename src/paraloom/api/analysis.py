@@ -239,6 +239,9 @@ def draw_sheet(
         raise ConfigError(
             f"column '{by}' not found", remedy="Add it: `paraloom score PAIRS --encoder ENCODER -o SCORED.parquet`."
         )
+    kind = batches.corpus().schema.field(by).type
+    if not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
+        raise ConfigError(f"column '{by}' holds {kind}, not numbers", remedy="Name a score.")
     columns = dict.fromkeys(("pair_id", "rank", "src", "tgt", by, "trigram_overlap"))
     kept = [name for name in columns if name in names]
     rows = (batch.select(kept) for batch in batches.batches())

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
+import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -78,7 +80,7 @@ class Pairs(PairsTable):
         self.warnings: tuple[str, ...] = ()
         """Warnings about all of the pairs, such as that of a translator out of its depth; known with the rows."""
         self._seed = seed
-        self._scratch: tempfile.TemporaryDirectory[str] | None = None
+        self._scratch: _Scratch | None = None
         self._result: Corpus | None = None
         if self._stages:
             define_steps(self._stages, Path.cwd())  # reports now what is wrong, before anything runs
@@ -498,10 +500,10 @@ class Pairs(PairsTable):
 
     def _of_table(self, table: pa.Table) -> Pairs:
         """Pairs of a table, in a temporary folder that lives as long as they do."""
-        scratch = tempfile.TemporaryDirectory(prefix="paraloom-")
+        scratch = _Scratch()
         batches = table.to_batches(max_chunksize=1024) or [pa.RecordBatch.from_pylist([], schema=table.schema)]
-        write_corpus(Path(scratch.name) / "rows", batches, kind="PAIRS")
-        pairs = Pairs([], Path(scratch.name) / "rows")
+        write_corpus(scratch.path / "rows", batches, kind="PAIRS")
+        pairs = Pairs([], scratch.path / "rows")
         pairs._scratch = scratch
         return pairs
 
@@ -531,13 +533,13 @@ class Pairs(PairsTable):
             if not self._stages:
                 self._result = Corpus.open(Path(str(self._source)))
             else:
-                scratch = tempfile.TemporaryDirectory(prefix="paraloom-")
+                scratch = _Scratch()
                 definition = Definition("pairs", self._seed, define_steps(self._stages, Path.cwd()))
                 known = repeat_warnings(definition)
                 try:
-                    result = run_pipeline(definition, Path(scratch.name) / "run", engine="inline")
+                    result = run_pipeline(definition, scratch.path / "run", engine="inline")
                 except ParaloomError as error:
-                    hide_work(error, Path(scratch.name))
+                    hide_work(error, scratch.path)
                     if isinstance(error, NoRowsError):
                         error.remedy = "An earlier step kept no pair: filter less strictly."
                     raise
@@ -546,6 +548,14 @@ class Pairs(PairsTable):
                 warn_of_yield(definition, result, self.warnings)
                 self._result, self._scratch = Corpus.open(result.stages[-1].folder), scratch
         return self._result
+
+
+class _Scratch:
+    """A temporary folder that is deleted with this object, whose user need not close it."""
+
+    def __init__(self) -> None:
+        self.path = Path(tempfile.mkdtemp(prefix="paraloom-"))
+        weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
 
 
 def _refuse_endpoint(translator: object) -> None:

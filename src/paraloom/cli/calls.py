@@ -123,7 +123,7 @@ def _check_name(declared: Parameter, value: object) -> None:
     """An empty argument, such as an unset variable of a script, would be the current folder."""
     given = value if isinstance(value, (list, tuple)) else [value]
     if (declared.role or not declared.flags) and value != declared.default and "" in given:
-        name = declared.flags[0] if declared.flags else declared.metavar
+        name = declared.flags[0] if declared.flags else (declared.metavar or "").strip("[]")
         raise typer.BadParameter("an empty string; is a variable of the shell not set?", param_hint=name)
 
 

@@ -30,7 +30,8 @@ GONE: dict[str, str] = {
     "evaluate phrases": "a figure of a stage `train-phrases` with `tasks`, of its encoder, as in examples/pgru.toml",
     "exemplars": "`paraloom research evaluate-control PARAPHRASER PAIRS --by exemplar --save-exemplars FILE`",
     "papers list": "`paraloom papers run`, without the name of a table",
-    "similarity": "a column of `paraloom score A B --with paraphrase_score --encoder ENCODER -o OUT.tsv`",
+    "similarity": "a column of `paraloom score A B --with paraphrase_score --encoder ENCODER -o OUT.tsv`, which "
+    "rejects rows with an empty side",
     "syntax-groups": "a stage `syntax-groups` of a pipeline, as in examples/syntax-groups.toml",
     "train-phrases": "a stage `train-phrases` of a pipeline, as in examples/pgru.toml",
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import weakref
 from collections.abc import Iterable
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -31,6 +32,7 @@ class StoredVectors:
 
     def __init__(self, blocks: Iterable[Float32s]) -> None:
         self._file = TemporaryFile(prefix="paraloom-vectors-")  # noqa: SIM115 - open as long as the vectors are used
+        weakref.finalize(self, self._file.close)
         rows = dimension = 0
         for block in blocks:
             self._file.write(np.ascontiguousarray(block, np.float32).data)

@@ -16,7 +16,7 @@ from paraloom.core.protocols import CorpusReader, TranslatorLike
 from paraloom.core.seeds import generator
 from paraloom.core.stage import Json
 from paraloom.io.bitext import UNKNOWN
-from paraloom.text.language_names import language_code, language_name
+from paraloom.text.language_names import known_language, language_code, language_name
 
 if TYPE_CHECKING:
     from paraloom.pairs.scoring.idf import DocumentFrequencies
@@ -237,8 +237,8 @@ def _identified(corpus: CorpusReader, ids: str, seed: int) -> dict[str, str | No
     columns = [name for name in ("src", "tgt", "pivot") if name in corpus.schema.names]
     said = {name: f"{name}_lang" for name in columns if f"{name}_lang" in corpus.schema.names}
     sample = read_sample(corpus, [*columns, *said.values()], ids, seed)
-    codes = {name: {*sample.columns[column]} - {UNKNOWN} for name, column in said.items()}
-    by_rows = {name: language_code(*known) for name, known in codes.items() if len(known) == 1}
+    codes = {name: {*sample.columns[column]} for name, column in said.items()}
+    by_rows = {name: known_language(*known) for name, known in codes.items() if len(known) == 1}
     return {name: sample_language(sample.columns[name]) or by_rows.get(name) for name in columns}
 
 
