@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -80,3 +81,14 @@ def test_modules_by_command(arguments: list[str], budget: int, packages: tuple[s
     own, heavy = json.loads(done.stdout.splitlines()[-1])
     assert heavy == [] and not [name for name in own if name.split(".")[1:2] in [[package] for package in packages]]
     assert len(own) <= budget
+
+
+@pytest.mark.slow
+def test_no_use_is_recorded(tmp_path: Path) -> None:
+    """onnxruntime 1.31 writes a session file and a database of events where its makers' variable is not set."""
+    pytest.importorskip("onnxruntime")
+    home = {"HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path), "TMPDIR": str(tmp_path)}
+    environment = {name: value for name, value in os.environ.items() if name != "ORT_DISABLE_TELEMETRY"} | home
+    script = "import paraloom, onnxruntime"
+    subprocess.run([sys.executable, "-c", script], env=environment, cwd=tmp_path, check=True)
+    assert list(tmp_path.iterdir()) == []

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from commands import Command
@@ -161,3 +164,9 @@ def test_an_endpoint(paraloom: Command) -> None:
         prompt = server.bodies[-1]["messages"][-1]["content"]
     assert prompt.startswith("Rewrite the following English text in other words.")
     assert json.loads(out.splitlines()[0])["text"].startswith("A guy is riding a horse on the beach.")
+
+
+def test_standard_input_without_texts_is_named(paraloom: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(b"")))
+    status, _, err = paraloom("paraphrase", "-")
+    assert status == 1 and err.startswith("paraloom: standard input is empty.\n")

@@ -217,6 +217,8 @@ def test_column_translation_of_json(tmp_path: Path) -> None:
         ("Ein Hund.", "A dog.", "de", "en")
     ] * 2
     assert sides(tmp_path / "a.jsonl", src_lang="en") == [("A dog.", "Ein Hund.")] * 2
+    write_file(tmp_path / "a.jsonl", '{"de": 1, "en": "A dog."}\n{"de": "Ein Hund.", "en": "A dog."}')
+    assert sides(tmp_path / "a.jsonl", on_reject=lambda *_: None) == [("Ein Hund.", "A dog.")]
     write_file(tmp_path / "a.jsonl", '{"\\ud800": "a", "b": "c"}')
     with pytest.raises(DataError, match="key 'src' not found"):
         read(tmp_path / "a.jsonl")

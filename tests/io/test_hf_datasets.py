@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tracemalloc
+import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -418,6 +419,9 @@ def test_columns_that_are_not_read_are_named(tmp_path: Path) -> None:
     (tmp_path / "a.tsv").write_text("score\tde\ten\n0.9\tEin Hund.\tA dog.\n")
     with pytest.warns(UserWarning, match="only the sentences are read, not the columns score"):
         assert len(paraloom.read_pairs(tmp_path / "a.tsv")) == 1
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", ".*only the sentences")
+        assert len(paraloom.read_pairs(tmp_path / "a.tsv", src_column="score", tgt_column="en")) == 1
 
 
 def test_the_error_of_an_unknown_format_names_it(tmp_path: Path) -> None:

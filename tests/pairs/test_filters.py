@@ -270,10 +270,7 @@ def test_a_missing_column_to_rank_by_has_a_remedy() -> None:
         ({"by": "bleu1"}, "'by' needs 'per_source', 'top', 'decile' or 'precision'"),
         ({"top": 0.5, "decile": 1, "by": "bleu1"}, "cannot be combined"),
         ({"top": 1.5, "by": "translation_cost"}, "above 0 to 1"),
-        (
-            {"top": 0.5, "by": "trigram_overlap"},
-            r"which end of 'trigram_overlap'.*\n.*--by 'trigram_overlap\?best=lowest'",
-        ),
+        ({"top": 0.5, "by": "trigram_overlap"}, r"which end of .*\n.*--by 'trigram_overlap\?best=lowest'"),
         ({"decile": 0, "by": "bleu1"}, "'decile'"),
         ({"sample": 0}, "'sample'"),
         ({"sample": 1.5}, "'sample'"),

@@ -455,7 +455,7 @@ def _named_files(texts: Sequence[str | Path], stack: ExitStack) -> list[str | Pa
             f"'{other}' is a text, and '{named[0]}' a file", remedy="Give either; --text says that all are texts."
         )
     return [
-        _spooled("standard-input", (line + b"\n" for line in read_raw_lines(PIPE)), stack) if str(one) == PIPE else one
+        _spooled("standard input", (line + b"\n" for line in read_raw_lines(PIPE)), stack) if str(one) == PIPE else one
         for one in named
     ]
 
@@ -518,6 +518,8 @@ def _spooled(name: str, lines: Iterable[bytes], stack: ExitStack) -> Path:
     path = Path(stack.enter_context(tempfile.TemporaryDirectory())) / name
     with path.open("wb") as stream:
         stream.writelines(lines)
+        if not stream.tell():
+            raise DataError(f"{name} is empty", remedy="Check the program that should have written it.")
     return path
 
 

@@ -86,7 +86,8 @@ def input_stages(
         stage = ReadVariants(name=name, source=path)
     else:
         stage = bitext.ReadPairs(name=name, source=path, **given)
-        for doubt in [*doubts_about(source, *map(given.get, _HOW_TO_READ)), *_unread(source)]:
+        unread = () if named & {"src_column", "tgt_column"} else _unread(source)
+        for doubt in [*doubts_about(source, *map(given.get, _HOW_TO_READ)), *unread]:
             warnings.warn(f"{source}: {doubt}", stacklevel=3)
     return [stage], stage
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Callable, Mapping
@@ -9,6 +10,9 @@ from importlib import import_module
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
+
+# This module is imported before others. onnxruntime 1.31 would keep a record of its use, to be sent to its makers.
+os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 
 
 def lazy_exports(

@@ -17,19 +17,20 @@ from paraloom.io.formats.columns import TRANSLATION, Side, choose_sides
 
 
 def read(options: ReadOptions) -> Iterator[PairRow]:
-    """Read pairs from two keys of each object, by default those of `_sides` in the first; blank lines are skipped."""
+    """Read pairs from two keys of each object: those of `_sides` in the first good one; blank lines are skipped."""
     sides: Sequence[Side] = ()
     for row, line in enumerate(read_raw_lines(options.path), 1):
         if not line.strip():
             continue
         try:
             value = json_object(decode(line, options.path, row))
-            sides = sides or _sides(value, options)
-            src, tgt = (json_text(value, ".".join(filter(None, side[:2]))) for side in sides)
+            chosen = sides or _sides(value, options)
+            src, tgt = (json_text(value, ".".join(filter(None, side[:2]))) for side in chosen)
             known = [json_text(value, key) if value.get(key) is not None else None for key in PROVENANCE]
         except DataError as error:
             options.reject(row, error, raw_text(line))
         else:
+            sides = chosen
             langs = [lang or side.lang for lang, side in zip(known, sides, strict=False)]
             yield PairRow(row, src, tgt, *langs, *known[2:])
 
