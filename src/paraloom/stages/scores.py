@@ -15,7 +15,13 @@ from paraloom.core.protocols import CorpusReader, ScoringTranslatorLike
 from paraloom.core.stage import Fit, Json, Map, Ref, StageContext
 from paraloom.core.stage_cache import cached_per_stage
 from paraloom.io import Corpus
-from paraloom.stages.input_checks import PARAPHRASE_MODEL, check_scored_languages, check_word_counts
+from paraloom.stages.input_checks import (
+    PARAPHRASE_MODEL,
+    RULE_SCORES,
+    check_rules,
+    check_scored_languages,
+    check_word_counts,
+)
 
 if TYPE_CHECKING:
     from paraloom.pairs.scoring.models import MeaningJudge
@@ -184,6 +190,8 @@ class Score(Map):
                     file=paths["comet"],
                     remedy="Take one without references, such as wmt20-comet-qe-da, or score back-translations.",
                 )
+        if rules := [name for name in self.known_columns() if name in RULE_SCORES]:
+            check_rules(corpus, rules, context.seed)
         if "word_counts" in paths:
             from paraloom.pairs.scoring.idf import DocumentFrequencies
 
