@@ -103,7 +103,9 @@ def test_figures_of_few_pairs_are_shown_as_they_are(paraloom: Command, tmp_path:
 
 
 def test_columns_of_statistics_stay_apart(paraloom: Command, tmp_path: Path) -> None:
-    (tmp_path / "long.tsv").write_text("the dog saw a cat there\tthe dog saw him\n" * 190 + "the dog saw the dog\tnone\n")
+    (tmp_path / "long.tsv").write_text(
+        "the dog saw a cat there\tthe dog saw him\n" * 190 + "the dog saw the dog\tnone\n"
+    )
     for line in paraloom("stats", tmp_path / "long.tsv")[1].splitlines()[3:]:
         assert len(re.split(r" {2,}", line.rstrip())) == 4, line
 
