@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pyarrow as pa
@@ -100,6 +101,14 @@ def test_figures_of_few_pairs_are_shown_as_they_are(paraloom: Command, tmp_path:
         rows = {line[:20].strip(): line[20:].split() for line in out.splitlines()[2:]}
         assert rows["unigram repetition"] == ["0.4", "0", "0.4"]
         assert rows["length"] == ["5", "4", "1"]
+
+
+def test_columns_of_statistics_stay_apart(paraloom: Command, tmp_path: Path) -> None:
+    (tmp_path / "long.tsv").write_text(
+        "the dog saw a cat there\tthe dog saw him\n" * 190 + "the dog saw the dog\tnone\n"
+    )
+    for line in paraloom("stats", tmp_path / "long.tsv")[1].splitlines()[3:]:
+        assert len(re.split(r" {2,}", line.rstrip())) == 4, line
 
 
 def test_the_lexicon_of_bitext(paraloom: Command, scored: Path, tmp_path: Path) -> None:

@@ -69,6 +69,8 @@ def test_intervals_of_entropies_cover_the_truth() -> None:
 def test_the_interval_of_a_difference_is_wider_than_either() -> None:
     gap = Estimate(3, 2, 4) - Estimate(1, 0.5, 1.5)
     assert (gap.value, gap.high - gap.value) == (2, pytest.approx(math.hypot(1, 0.5)))
+    lopsided = Estimate(3, 0, 4) - Estimate(1, 0.5, 3)
+    assert (lopsided.low, lopsided.high) == pytest.approx((2 - math.hypot(3, 2), 2 + math.hypot(1, 0.5)))
 
 
 @given(st.lists(st.integers(0, 20)), st.lists(st.integers(0, 20)))

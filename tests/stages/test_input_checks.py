@@ -11,6 +11,8 @@ import pytest
 from stage_runs import count_reasons, read_rows, run_toml, write_pairs
 
 import paraloom as library
+from paraloom.api import encode_file, mine_lines, search_lines
+from paraloom.api.evaluate import evaluate_similarity
 from paraloom.core.errors import DataError
 from paraloom.core.protocols import Variant
 from paraloom.io import Corpus, write_table
@@ -235,6 +237,39 @@ def test_an_encoder_of_one_language_that_learns_from_translations_is_warned_of(t
             library.train_encoder(tmp_path / f"{name}.parquet", tmp_path / name, dimension=4, epochs=1)
         of_both = [str(one.message) for one in caught if "'src' is German and 'tgt' is English" in str(one.message)]
         assert len(of_both) == (name == "bitext"), name
+
+
+TURKISH = ("Neden böyle bir şey oldu?", "Bu çok güzel ama ben daha iyi değil diye düşünüyorum.", "Sen ve ben için yok.")
+
+
+@pytest.mark.parametrize(("language", "warns"), [("und", True), ("tr", False)])
+def test_rules_for_english_warn_of_pairs_of_another_language_that_do_not_state_it(language: str, warns: bool) -> None:
+    rows = [{"src": text, "tgt": text, "src_lang": language, "tgt_lang": language} for text in TURKISH * 4]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        scored = library.as_pairs(rows).score("meaning").to_list()
+    messages = [str(warning.message) for warning in caught if "seem to be in Turkish" in str(warning.message)]
+    assert len(messages) == warns and (scored[0]["negation_mismatch"] is None) != warns
+
+
+def test_an_encoder_of_another_language_is_warned_of_wherever_it_reads(tmp_path: Path) -> None:
+    text = tmp_path / "text.txt"
+    text.write_text("".join(f"{line}\n" for line in TURKISH), encoding="utf-8")
+    task = tmp_path / "task.tsv"
+    task.write_text("".join(f"{number}\t{line}\t{TURKISH[0]}\n" for number, line in enumerate(TURKISH)))
+    uses: dict[str, Callable[[str], object]] = {
+        "search": lambda name: list(search_lines(name, text, text, k=1)),
+        "mine": lambda name: mine_lines(name, text, str(tmp_path / "mined.tsv"), above=0),
+        "encode": lambda name: encode_file(name, text, tmp_path / "vectors.npy"),
+        "evaluate": lambda name: evaluate_similarity(name, task, resamples=0),
+    }
+    for use in uses.values():
+        with pytest.warns(UserWarning, match="the text seems to be in Turkish, but the encoder is of English"):
+            use("english")
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            use("multilingual")
+        assert not [warning for warning in caught if "seems to be" in str(warning.message)]
 
 
 def test_word_counts_of_another_language_know_few_words(tmp_path: Path) -> None:

@@ -87,7 +87,8 @@ def decontaminate(
     """Find the test text in training text: equal texts, 13 and 8 words in a row, near-duplicates.
 
     Rows are compared without case, punctuation and runs of white space; of a table all texts of three words or more,
-    inside lists and objects, too.
+    inside lists and objects, too. In scripts without spaces, a test within a longer line is not found: its clauses are
+    the words there.
     The training text is streamed; memory holds the tests, some 700 bytes for each text.
 
     Args:

@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from paraloom.api.model_references import absolute_path, model_folder, model_path
+from paraloom.api.models import warn_of_encoder_language
 from paraloom.api.rejected import RejectedLines
 from paraloom.api.run import input_stages, input_stages_of, run_stages
 from paraloom.api.yields import FEW_PAIRS, few_pairs_warning
@@ -287,7 +288,7 @@ def encode_file(
         )
     model = open_encoder(encoder, available_threads())
     rejected = RejectedLines(on_error)
-    chunks = _warn_of_columns(batched(rejected.read(source), CHUNK), source)
+    chunks = _warn_of_columns(_warn_of_language(encoder, batched(rejected.read(source), CHUNK)), source)
     if path.suffix == ".parquet":
         count = _to_parquet(model, chunks, path)
         rejected.report(path)
@@ -410,6 +411,14 @@ def _to_parquet(model: EncoderLike, chunks: Iterable[list[str]], output: Path) -
 def _header(stream: IO[bytes], rows: int, width: int) -> None:
     # A fixed 128 bytes for any count below 10¹⁵, so that it can be overwritten once the rows are counted.
     np.lib.format.write_array_header_1_0(stream, {"descr": "<f4", "fortran_order": False, "shape": (rows, width)})
+
+
+def _warn_of_language(encoder: EncoderLike | str | Path, chunks: Iterable[list[str]]) -> Iterator[list[str]]:
+    """The chunks; before the first, a warning if the encoder is not for its language."""
+    for number, lines in enumerate(chunks):
+        if not number:
+            warn_of_encoder_language(encoder, lines)
+        yield lines
 
 
 def _warn_of_columns(chunks: Iterable[list[str]], source: str) -> Iterator[list[str]]:

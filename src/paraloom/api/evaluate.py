@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from paraloom.alignment.document_pairs import read_document_pairs
 from paraloom.alignment.methods import aligner_config
 from paraloom.api.decontamination import near_training
 from paraloom.api.model_references import model_folder
+from paraloom.api.models import warn_of_encoder_language
 from paraloom.api.pair_inputs import read_pairs
 from paraloom.api.translators import AnyTranslator, named_model
 from paraloom.bundled import ALIGNMENT_ENCODER
@@ -71,7 +73,9 @@ def evaluate_similarity(
         seed=seed,
     )
     root, present, _ = find_tasks(folder, tasks or None)
-    texts = ([*pairs.first, *pairs.second] for pairs in (read_task(root, task) for task in present))
+    texts = [[*pairs.first, *pairs.second] for pairs in (read_task(root, task) for task in present)]
+    for path in paths.values():
+        warn_of_encoder_language(path, chain.from_iterable(texts))
     return replace(table, signature=f"{table.signature}|near-training:{_near_training(paths, texts)}")
 
 

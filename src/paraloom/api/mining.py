@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from paraloom.api.encoders import encode_file
-from paraloom.api.models import find_model
+from paraloom.api.models import encoder_languages
 from paraloom.api.outputs import path_text
 from paraloom.api.rejected import RejectedLines
 from paraloom.core.errors import ConfigError, DataError
@@ -40,7 +40,7 @@ from paraloom.embed.threads import available_threads
 from paraloom.embed.vocabulary import UNITS
 from paraloom.evaluate.mining import MiningScore, check_gold_rows, evaluate_mining, read_gold_rows
 from paraloom.io import read_lines
-from paraloom.io.bitext import check_target, is_output_stream, write_table
+from paraloom.io.bitext import UNKNOWN, check_target, is_output_stream, write_table
 from paraloom.io.compression import without_compression
 from paraloom.io.formats.names import sides
 from paraloom.pipeline.shard import OnError
@@ -63,7 +63,6 @@ _LANGUAGE_SAMPLE = 200  # lines of a text by which its language is identified
 _ROWS = 4096  # pairs that are written at a time
 _DIGEST = 16  # bytes
 _LINES = 10_000  # lines between two reports of progress
-_UNIDENTIFIED = "und"
 
 
 @dataclass(frozen=True)
@@ -192,21 +191,10 @@ def _check_format(output: str) -> None:
         )
 
 
-def encoder_languages(encoder: EncoderLike | str | Path) -> list[str]:
-    """What the model card of an encoder says of its languages."""
-    name = str(encoder) if isinstance(encoder, (str, Path)) else str(getattr(encoder, "name", ""))
-    try:
-        summary = find_model(name) if name else None
-    except ConfigError:
-        return []
-    codes = [] if summary is None else summary.languages.split(", ")
-    return [code for code in codes if code.isalpha() and len(code) <= 3]
-
-
 def _check_encoder(encoder: EncoderLike | str | Path) -> None:
     """ConfigError for an encoder of one language."""
     languages = encoder_languages(encoder)
-    if len(languages) == 1 and languages[0] != _UNIDENTIFIED:
+    if len(languages) == 1 and languages[0] != UNKNOWN:
         raise _not_bilingual(f"is of one language, {language_name(languages[0])}", encoder)
 
 
@@ -238,7 +226,7 @@ def _warn_of_languages(texts: list[tuple[str, Path]], known: list[str], model: E
             stacklevel=3,
         )
         return
-    if not known or _UNIDENTIFIED in known:
+    if not known or UNKNOWN in known:
         return
     names = " and ".join(map(language_name, known))
     for (name, _), lines, language in zip(texts, samples, languages, strict=True):

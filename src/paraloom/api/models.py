@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import warnings
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from paraloom.bundled import BUNDLED, bundled_path
 from paraloom.core.errors import ConfigError, nearest
 from paraloom.core.progress import format_bytes
+from paraloom.core.protocols import EncoderLike
 from paraloom.core.remote_files import cache_folder
 from paraloom.core.results import ResultRecord
 from paraloom.io.bitext import UNKNOWN
@@ -20,6 +24,7 @@ from paraloom.paraphrasing.settings import PARAPHRASER_FILE
 from paraloom.syntax.parsers.spans import MODEL as SPAN_MODEL
 
 _UNKNOWN = "not stated"
+_LANGUAGE_SAMPLE = 200  # lines of a text by which its language is identified
 
 
 @dataclass(frozen=True)
@@ -57,6 +62,34 @@ def find_model(name: str) -> ModelSummary:
     if name not in models:
         raise ConfigError(f"unknown model '{name}'{nearest(name, list(models))}", remedy="`paraloom models` lists all.")
     return models[name]
+
+
+def encoder_languages(encoder: EncoderLike | str | Path) -> list[str]:
+    """What the model card of an encoder says of its languages."""
+    name = str(encoder) if isinstance(encoder, (str, Path)) else str(getattr(encoder, "name", ""))
+    try:
+        summary = find_model(name) if name else None
+    except ConfigError:
+        return []
+    codes = [] if summary is None else summary.languages.split(", ")
+    return [code for code in codes if code.isalpha() and len(code) <= 3]
+
+
+def warn_of_encoder_language(encoder: EncoderLike | str | Path, texts: Iterable[str]) -> None:
+    """Warn if an encoder is not for the language of a text, as far as it can be identified."""
+    from paraloom.text.function_words import sample_language
+    from paraloom.text.language_names import language_name
+
+    known = encoder_languages(encoder)
+    if not known or UNKNOWN in known:
+        return
+    language = sample_language(islice(texts, _LANGUAGE_SAMPLE))
+    if language is not None and language not in known:
+        warnings.warn(
+            f"the text seems to be in {language_name(language)}, but the encoder is of "
+            f"{' and '.join(map(language_name, known))}: its similarities mean little",
+            stacklevel=3,
+        )
 
 
 def translator_direction(translator: object) -> tuple[str, str]:

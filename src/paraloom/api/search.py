@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from paraloom.api.encoders import encode_file
+from paraloom.api.models import warn_of_encoder_language
 from paraloom.api.rejected import RejectedLines
 from paraloom.core.array_types import Ints
 from paraloom.core.errors import ConfigError, DataError
@@ -68,6 +69,7 @@ def search_lines(
     texts = list(read_lines(queries))
     model = open_encoder(encoder, available_threads())
     with _encoded_corpus(model, corpus, vectors) as (lines, stored):
+        warn_of_encoder_language(encoder, read_lines(lines))
         result = search(model.encode(texts), stored, k)
         sentences = lines_at(lines, np.maximum(result.rows, 0).ravel())
         for query, cosines, rows in zip(texts, result.cosines.tolist(), result.rows.tolist(), strict=True):

@@ -26,10 +26,11 @@ class Estimate:
         return self.format()
 
     def __sub__(self, other: Estimate) -> Estimate:
-        """The difference of two figures of independent samples."""
-        half = math.hypot(self.high - self.value, other.high - other.value)
+        """The difference of two figures of independent samples (Zou and Donner 2008: intervals may be lopsided)."""
+        below = math.hypot(self.value - self.low, other.high - other.value)
+        above = math.hypot(self.high - self.value, other.value - other.low)
         value = self.value - other.value
-        return Estimate(value, value - half, value + half)
+        return Estimate(value, value - below, value + above)
 
     def format(self, spec: str = ".4g", scale: float = 1.0) -> str:
         """The figure times `scale` and its interval, each as `spec` says; – where undefined."""

@@ -32,6 +32,9 @@ NO_CHECK = "If it is right as it is, switch the check off: --no-language-check, 
 PARAPHRASE_MODEL = "paraphrase model"
 """What warnings call it."""
 
+RULE_SCORES = ("quantity_mismatch", "negation_mismatch")
+RULE_LANGUAGES = ("en", "de")  # what these scores have word lists of
+
 _KNOWN_WORDS = 0.5  # share of the words of pairs that word counts of their language have, at least
 _SHOWN_ROWS = 3
 
@@ -211,6 +214,22 @@ def check_scored_languages(
         warnings.warn(message, stacklevel=2)
     figures: dict[str, Json] = {"languages": {name: value for name, value in identified.items() if value}}
     return figures | ({"warning": message} if message else {})
+
+
+def check_rules(corpus: CorpusReader, scores: Sequence[str], seed: int) -> None:
+    """Warn if rules take pairs for English whose language is not stated, and which are in one that has no rules."""
+    columns = [name for name in ("src_lang", "tgt_lang") if name in corpus.schema.names]
+    stated = read_sample(corpus, columns, "src", seed).columns
+    undeclared = [side for side in ("src", "tgt") if not {*stated.get(f"{side}_lang", [])} - {"", UNKNOWN}]
+    identified = _identified(corpus, "src", seed)
+    language = next((identified[side] for side in undeclared if identified[side] not in (None, *RULE_LANGUAGES)), None)
+    if language is not None:
+        warnings.warn(
+            f"the pairs do not state their language and seem to be in {language_name(language)}: "
+            f"{', '.join(scores)} read them as English, and mean little. With a language, in the columns src_lang and "
+            f"tgt_lang or in the name of the file, as in pairs.{language}-{language}.tsv, they are null",
+            stacklevel=2,
+        )
 
 
 def check_word_counts(corpus: CorpusReader, frequencies: DocumentFrequencies, seed: int) -> None:
