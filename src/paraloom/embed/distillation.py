@@ -310,7 +310,7 @@ def agreement(vectors: Float32s, teacher: Float32s) -> float:
     target = teacher @ teacher.T
     unexplained = similarity_loss(vectors, target).value
     whole = similarity_loss(np.zeros_like(vectors), target).value
-    return 100 * (1 - unexplained / max(whole, np.finfo(np.float32).tiny))
+    return 100 * (1 - unexplained / max(whole, 1e-9))
 
 
 def _train_step(
