@@ -214,7 +214,7 @@ def choices(curve: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
 def record_few(rows: list[list[str]]) -> None:
     """Put the table of trainings on few sentences into its page."""
     result = {
-        **{"heading": FEW, "seeds": "1"},
+        **{"heading": FEW, "machine": "bfloat16", "seeds": "1"},
         "command": [
             "python benchmarks/trained_without_twins.py /path/to/all-MiniLM-L6-v2 \\",
             "    -o runs/without-twins --few --record",
