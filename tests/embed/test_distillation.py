@@ -116,14 +116,16 @@ def test_a_training_ends_when_agreement_has_not_risen_for_long(tmp_path, monkeyp
     assert (figures["best_step"], figures["steps"]) == (50, 200)
 
 
-def test_agreement_is_the_share_of_squared_cosines_that_is_explained():
+def test_agreement_is_the_share_of_the_loss_that_is_gone():
     teacher = np.float32([[1, 0], [1, 0], [0, 1]])
-    assert agreement(2 * teacher, teacher) == pytest.approx(100, abs=1e-3)
-    assert agreement(np.zeros((3, 5), np.float32), teacher) == 0
-    # Of three pairs the teacher's cosines are 1, 0 and 0.
-    assert agreement(teacher[::-1].copy(), teacher) == pytest.approx(-100, abs=1e-3)
+    for loss in ("squared", "softmax", "both"):
+        config = DistillationConfig(loss=loss)
+        assert agreement(config, 2 * teacher, teacher) == pytest.approx(100, abs=1e-3)
+        assert agreement(config, np.zeros((3, 5), np.float32), teacher) == 0
+        assert agreement(config, teacher[::-1].copy(), teacher) < 0
+    # Of three pairs the teacher's cosines are 1, 0 and 0; those of vectors 60 degrees apart are 0.5, 0.5 and -0.5.
     thirds = np.float32([[1, 0], [0.5, 0.75**0.5], [0.5, -(0.75**0.5)]])
-    assert agreement(thirds, teacher) == pytest.approx(100 * (1 - (0.25 + 0.25 + 0.25)), abs=1e-3)
+    assert agreement(DistillationConfig(), thirds, teacher) == pytest.approx(100 * (1 - 0.75), abs=1e-3)
 
 
 def test_one_sentence_of_fifty_is_held_out_by_its_key_with_all_its_copies():
