@@ -8,9 +8,9 @@ r"""How good is a lexicon of phrases? Compares it with PPDB and with baselines; 
              [ -e $file ] && zcat $file | awk -F'\t' '{print $4 "\t" $3}'
          done) > $l-en.tsv
     done
-    paraloom research lexicon {cs,de,es,fr}-en.tsv --on-error reject -o lexicon.tsv
-    python benchmarks/lexicon.py evaluate lexicon.tsv --record
-    python benchmarks/lexicon.py draw lexicon.tsv --text de-en.tsv -o sheet.tsv
+    paraloom research lexicon {cs,de,es,fr,is,ko,tr}-en.tsv --min-score 0.01 --on-error reject -o lexicon.tsv
+    python benchmarks/lexicon.py evaluate lexicon.tsv --scores 0.02 0.0165 0.01 0.05 --record
+    python benchmarks/lexicon.py draw lexicon.tsv --min-score 0.0165 --text cs-en.tsv -o sheet.tsv
     python benchmarks/lexicon.py count reader-1.tsv reader-2.tsv --key sheet.key.tsv --record
 
 `evaluate` reads $PARALOOM_DATA/phrase: pairs of words are compared with PPDB's synonyms and antonyms as
@@ -22,10 +22,10 @@ the same words, paired at random. PPDB is made by pivoting, too, and far from co
 error, which is what the sheet is for.
 
 `draw` writes entries of the lexicon, all as likely, shuffled with baselines: phrases of the lexicon with their nearest
-one by `english`, and with one at random; --beside takes pairs that a person judged before. Each is shown in a sentence,
-drawn among those that have the phrase; the key says which row is of what. A reader fills in `verdict`, for the sentence
-with the paraphrase in place of the phrase, small repairs of grammar allowed: k keeps the meaning, p partly, w wrong;
-and `antonym`: y or n. `count` prints the shares by system, their intervals, and how far two readers agree.
+one by `english`, and with one at random. Each is shown in a sentence, drawn among those that have the phrase; the key
+says which row is of what. A reader fills in `verdict`, for the sentence with the paraphrase in place of the phrase,
+small repairs of grammar allowed: k keeps the meaning, p partly, w wrong; and `antonym`: y or n. `count` prints the
+shares by system, their intervals, and how far two readings agree.
 """
 
 from __future__ import annotations
@@ -192,7 +192,6 @@ def draw(
     output: Path,
     sizes: Mapping[str, int],
     seed: int,
-    beside: Path | None,
 ) -> None:
     """Write a sheet of entries that are drawn by seed, all as likely, and its key."""
     key = output.with_suffix(".key.tsv")
@@ -209,11 +208,6 @@ def draw(
         rows += [(system, phrase, other, "") for phrase, other in zip(asked, others, strict=False)]
     where = contexts({row[1] for row in rows}, texts, seed)
     rows = [(*row, where.get(row[1], f"[{row[1]}]")) for row in rows]
-    if beside is not None:
-        old = read_sheet(beside, ("phrase", "paraphrase", "src"), kind="sheet", remedy="Give a sheet with sentences.")
-        for index in random.permutation(len(old))[: sizes["beside"]]:
-            row = old[index]
-            rows.append((beside.stem, row["phrase"], row["paraphrase"], "", _marked(row)))
     rows = [rows[index] for index in random.permutation(len(rows))]
     numbered = list(enumerate(rows, start=1))
     write_table(output, COLUMNS, [(number, row[1], row[2], row[4], "", "") for number, row in numbered])
@@ -245,7 +239,7 @@ def count(sheets: Sequence[Path], key: Path, record: bool) -> None:
         verdicts = [{row["number"]: row["verdict"] for row in rows} for rows in read]
         first, second = ([of[number] for number in systems] for of in verdicts)
         equal, kappa = agreement(first, second)
-        notes = [f"Two readers agree on {_cell(share(round(equal * len(first)), len(first)))}, κ {kappa:.2f}."]
+        notes = [f"The readings agree on {_cell(share(round(equal * len(first)), len(first)))}, κ {kappa:.2f}."]
         print(notes[0])
     if record:
         _record({"columns": columns, "align": "ll" + "r" * (len(columns) - 2), "rows": table, "notes": notes}, "Read")
@@ -275,15 +269,6 @@ def _nearest_phrase(asked: Sequence[str], phrases: Sequence[str]) -> list[str]:
     return neighbors
 
 
-def _marked(row: Mapping[str, str]) -> str:
-    """The sentence of an older sheet, with the phrase in brackets."""
-    for text in (row["src"], row.get("tgt", "")):
-        sentence = " ".join(token_strings([text]).to_pylist()[0])
-        if f" {row['phrase']} " in f" {sentence} ":
-            return f" {sentence} ".replace(f" {row['phrase']} ", f" [{row['phrase']}] ", 1).strip()
-    return f"[{row['phrase']}]"
-
-
 def _cell(figures: Mapping[str, float | int]) -> str:
     if not figures["n"]:
         return ""
@@ -307,7 +292,6 @@ def main() -> None:
     drawing.add_argument("--text", type=Path, nargs="+", required=True, help="sentences, the last column of a line")
     drawing.add_argument("--size", type=int, default=100, help="entries of the lexicon")
     drawing.add_argument("--baselines", type=int, default=20, help="entries of each baseline")
-    drawing.add_argument("--beside", type=Path, help="a sheet of another lexicon: phrase, paraphrase, src, tgt")
     drawing.add_argument("--seed", type=int, default=1)
     drawing.add_argument("-o", "--output", type=Path, default=Path("sheet.tsv"))
     counting = commands.add_parser("count")
@@ -320,9 +304,9 @@ def main() -> None:
         data = Path(os.environ["PARALOOM_DATA"])
         evaluate(arguments.lexicon, arguments.scores, data, arguments.seed, arguments.record)
     elif arguments.command == "draw":
-        sizes = {"lexicon": arguments.size, **dict.fromkeys(("nearest", "by chance", "beside"), arguments.baselines)}
+        sizes = {"lexicon": arguments.size, **dict.fromkeys(("nearest", "by chance"), arguments.baselines)}
         entries = read_lexicon(arguments.lexicon, arguments.min_score)
-        draw(entries, arguments.text, arguments.output, sizes, arguments.seed, arguments.beside)
+        draw(entries, arguments.text, arguments.output, sizes, arguments.seed)
     else:
         count(arguments.sheets, arguments.key, arguments.record)
 

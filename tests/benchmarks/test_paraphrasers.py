@@ -81,7 +81,7 @@ def test_the_lexicon(lexicon: Path, tmp_path: Path) -> None:
         answers = [row.removesuffix("\t\t") + end for row, end in zip(rows, verdicts, strict=True)]
         (tmp_path / name).write_text("\n".join([header, *answers]) + "\n")
     printed = run("lexicon", "count", tmp_path / "one.tsv", tmp_path / "two.tsv", "--key", key)
-    assert "| lexicon, 3 pairs | 1 | 100 % [43.9, 100] |" in printed and "Two readers agree" in printed
+    assert "| lexicon, 3 pairs | 1 | 100 % [43.9, 100] |" in printed and "The readings agree" in printed
     with pytest.raises(AssertionError, match="line 2: expected a verdict"):
         run("lexicon", "count", sheet, "--key", key)
 
