@@ -228,11 +228,13 @@ class ControlledParaphraser:
         read, prefixes = [source for source, _, _ in places], [target_prefix(template) for _, template, _ in places]
         targets = [f"{prefix} {plain_text(one.text)}" for prefix, (_, _, one) in zip(prefixes, places, strict=True)]
         scores = cast(ScoringTranslatorLike, self.translator).score(read, targets)
-        asked = [row for row, (_, template, _) in enumerate(places) if template]
-        beginnings = dict.fromkeys(asked, math.nan)
-        if asked and isinstance(self.translator, PrefixScorerLike):
-            values = self.translator.score_prefixes([read[row] for row in asked], [prefixes[row] for row in asked])
-            beginnings = dict(zip(asked, values, strict=True))
+        templated = [row for row, (_, template, _) in enumerate(places) if template]
+        beginnings = dict.fromkeys(templated, math.nan)
+        if templated and isinstance(self.translator, PrefixScorerLike):
+            values = self.translator.score_prefixes(
+                [read[row] for row in templated], [prefixes[row] for row in templated]
+            )
+            beginnings = dict(zip(templated, values, strict=True))
         scored = []
         for row, ((_, template, one), (logprob, tokens)) in enumerate(zip(places, scores, strict=True)):
             after = logprob - beginnings.get(row, 0.0)
