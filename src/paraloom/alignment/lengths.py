@@ -45,9 +45,8 @@ def fit_length_model(characters: Sequence[tuple[Floats, Floats]], beads: Sequenc
     ratio = float(b.sum() / a.sum())
     observed = np.sort(np.abs(b - a * ratio) / np.sqrt(VARIANCE * a))
     exceeding = (len(observed) - np.searchsorted(observed, _grid() - 1e-9)) / len(observed)
-    # Where lengths vary more than theirs, as in loose translations, Gale and Church's deviation is multiplied by the
-    # variance ratio: by its root alone, which is the observed core again, what was paraphrased at length would be left
-    # out, as the tail is heavier than a normal one.
+    # Where lengths vary more than theirs, as in loose translations, the deviation is multiplied by the variance ratio;
+    # its root would fit most sentences, but the tail of such texts is heavier than a normal one.
     looseness = max(1.0, float(np.median(observed)) / _NORMAL_MEDIAN) ** 2
     theirs = np.exp(log_probabilities(_grid() / looseness))
     weight = _OBSERVED_WEIGHT * len(observed) / (len(observed) + _HALF_WEIGHT_BEADS)
