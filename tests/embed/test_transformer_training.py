@@ -230,6 +230,22 @@ def test_principal_embeddings_keep_distances_as_far_as_their_width_allows() -> N
     assert principal_embeddings(flat, 12).shape == (40, 12)
 
 
+def test_layers_start_from_those_of_a_teacher_of_the_same_sizes(teacher) -> None:
+    vocabulary = read_teacher(teacher)
+    sizes = {"width": 32, "heads": 4, "ffn_dim": 64, "max_length": 16}
+    texts = ["a dog runs", "the cat and the dog"]
+    whole = training.initial_network(TransformerConfig(layers=2, **sizes), vocabulary, 32, 1, teacher)
+    np.testing.assert_allclose(
+        NetworkEncoder(whole, vocabulary.tokenizer).encode(texts), Encoder.load(teacher).encode(texts), atol=2e-2
+    )
+    weights = whole.state_dict()
+    for layers, width in ((1, 32), (1, 16)):
+        config = TransformerConfig(layers=layers, **{**sizes, "width": width})
+        state = training.initial_network(config, vocabulary, 32, 1, teacher).state_dict()
+        lowest = "layers.0.intermediate.weight"
+        assert (width == 32) == torch.equal(state[lowest], weights[lowest])
+
+
 def test_batches_have_like_lengths_and_every_sentence_at_most_once(tmp_path, teacher) -> None:
     data, _ = transformer_data.stream_sentences(teacher_batches(300), read_teacher(teacher), tmp_path, SMALL)
     batches = transformer_data.batches_of_like_length(data, SMALL, np.random.default_rng(1))
@@ -290,7 +306,7 @@ def test_a_pruned_vocabulary_splits_every_word(teacher) -> None:
         prune(vocabulary, counts, 6)
     other = {**vocabulary.tokenizer, "model": {**vocabulary.tokenizer["model"], "type": "BPE"}}
     with pytest.raises(ConfigError, match="BPE cannot be pruned"):
-        prune(type(vocabulary)(other, {}, vocabulary.words, None), counts, 8)
+        prune(type(vocabulary)(other, {}, vocabulary.words), counts, 8)
 
 
 def test_a_pruned_multilingual_vocabulary_keeps_the_characters_that_occur() -> None:
@@ -309,7 +325,7 @@ def test_a_pruned_multilingual_vocabulary_keeps_the_characters_that_occur() -> N
     counts = np.zeros(len(pieces), np.int64)
     counts[[pieces.index("▁Hund"), pieces.index("▁bellt")]] = 5, 2
     words = np.arange(len(pieces), dtype=np.float32)[:, None]
-    small = prune(TeacherVocabulary(tokenizer, {}, words, None), counts, 11)
+    small = prune(TeacherVocabulary(tokenizer, {}, words), counts, 11)
     kept = ["<s>", "<pad>", "</s>", "<unk>", "▁", "▁Hund", "H", "u", "n", "d", "<mask>"]
     assert sorted(token_ids(small.tokenizer), key=token_ids(small.tokenizer).__getitem__) == kept
     assert [pieces[int(row)] for row in small.words[:, 0]] == kept

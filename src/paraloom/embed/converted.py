@@ -47,7 +47,7 @@ def restore_transformer(folder: Path, target: Path) -> None:
     tokenizer = json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))
     try:
         tensors = _bert_tensors(variables)
-        words, positions = (tensors[f"embeddings.{name}_embeddings.weight"] for name in ("word", "position"))
+        words = tensors["embeddings.word_embeddings.weight"]
         shape = TransformerShape(
             vocab_size=len(words),
             width=words.shape[1],
@@ -62,7 +62,7 @@ def restore_transformer(folder: Path, target: Path) -> None:
         raise ModelError(f"not a BERT ({error})", file=folder / "model" / "model.bin") from None
     known = {token["content"] for token in tokenizer.get("added_tokens", [])}
     roles = {role: token for role, token in _ROLES.items() if token in known}
-    save_transformer(network, TeacherVocabulary(tokenizer, roles, words, positions), target, {})
+    save_transformer(network, TeacherVocabulary(tokenizer, roles, words), target, {})
 
 
 def _bert_tensors(variables: dict[str, Float32s]) -> dict[str, Float32s]:

@@ -18,6 +18,9 @@ class TransformerConfig(Config):
     `temperature`, the sentence itself left out), and `vector_weight` times the mean of 1 − the cosine with the
     teacher's vector. 0 switches one off.
 
+    With the `width`, `heads` and `ffn_dim` of a teacher that is a BERT, the layers start from the teacher's, else from
+    random weights.
+
     Args:
         layers: Layers.
         width: Width of embeddings and hidden states; a multiple of `heads`.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -164,6 +164,14 @@ def network_of_bert(
     shape: TransformerShape, tensors: Mapping[str, Float32s], dense: Mapping[str, Float32s]
 ) -> TransformerNetwork:
     """The network of weights that `bert_tensors` named."""
+    state = {"dense.weight": dense["weight"], "dense.bias": dense["bias"], **bert_state(tensors, range(shape.layers))}
+    network = TransformerNetwork(shape)
+    network.load_state_dict({name: torch.from_numpy(np.ascontiguousarray(value)) for name, value in state.items()})
+    return network
+
+
+def bert_state(tensors: Mapping[str, Float32s], layers: Iterable[int]) -> dict[str, Float32s]:
+    """Embeddings and these layers of a BERT under the names of a `TransformerNetwork`."""
     # What the first token type adds to every token is added to every position.
     positions = tensors["embeddings.position_embeddings.weight"] + tensors["embeddings.token_type_embeddings.weight"][0]
     state = {
@@ -171,20 +179,16 @@ def network_of_bert(
         "positions.weight": positions,
         "embedding_norm.weight": tensors["embeddings.LayerNorm.weight"],
         "embedding_norm.bias": tensors["embeddings.LayerNorm.bias"],
-        "dense.weight": dense["weight"],
-        "dense.bias": dense["bias"],
     }
-    for index in range(shape.layers):
+    for index, layer in enumerate(layers):
         for kind in ("weight", "bias"):
             parts = [
-                tensors[f"encoder.layer.{index}.attention.self.{name}.{kind}"] for name in ("query", "key", "value")
+                tensors[f"encoder.layer.{layer}.attention.self.{name}.{kind}"] for name in ("query", "key", "value")
             ]
             state[f"layers.{index}.query_key_value.{kind}"] = np.concatenate(parts)
             for ours, theirs in _LAYER_NAMES.items():
-                state[f"layers.{index}.{ours}.{kind}"] = tensors[f"encoder.layer.{index}.{theirs}.{kind}"]
-    network = TransformerNetwork(shape)
-    network.load_state_dict({name: torch.from_numpy(np.ascontiguousarray(value)) for name, value in state.items()})
-    return network
+                state[f"layers.{index}.{ours}.{kind}"] = tensors[f"encoder.layer.{layer}.{theirs}.{kind}"]
+    return state
 
 
 _LAYER_NAMES = {

@@ -26,9 +26,15 @@ from paraloom.core.seeds import generator, spawn_seed
 from paraloom.embed.checkpoint import TrainingState, best_line, read_checkpoint, run_with_checkpoints, write_records
 from paraloom.embed.transformer_config import TransformerConfig
 from paraloom.embed.transformer_data import TransformerData, batches_of_like_length, stream_sentences
-from paraloom.embed.transformer_network import TransformerNetwork, TransformerShape, new_network, principal_embeddings
+from paraloom.embed.transformer_network import (
+    TransformerNetwork,
+    TransformerShape,
+    bert_state,
+    new_network,
+    principal_embeddings,
+)
 from paraloom.embed.transformer_store import NetworkEncoder, load_transformer, padded, save_transformer
-from paraloom.embed.transformer_vocabulary import TeacherVocabulary, read_teacher
+from paraloom.embed.transformer_vocabulary import TeacherVocabulary, read_layers, read_teacher
 
 Evaluator = Callable[[NetworkEncoder], Mapping[str, float]]
 """Measures an encoder during training; returns figures by name."""
@@ -67,7 +73,7 @@ def distill_transformer(
     settings = {**asdict(config), "precision": _precision(config, device), "seed": seed, "device": str(device)}
     if device.kind == "cpu":
         del settings["device"]  # Folders that were trained before there was a choice do not have it.
-    trainer = TransformerTrainer(config, initial_network(config, vocabulary, data.vectors.shape[1], seed))
+    trainer = TransformerTrainer(config, initial_network(config, vocabulary, data.vectors.shape[1], seed, teacher))
     training_digest = digest([settings, data.digest])
     state = read_checkpoint(folder, trainer.tensors, training_digest)
     resumed = state.step
@@ -134,13 +140,27 @@ def distillation_loss(vectors: Tensor, teacher: Tensor, config: TransformerConfi
 
 
 def initial_network(
-    config: TransformerConfig, vocabulary: TeacherVocabulary, dimension: int, seed: int
+    config: TransformerConfig, vocabulary: TeacherVocabulary, dimension: int, seed: int, teacher: str | Path
 ) -> TransformerNetwork:
-    """The network before the first step: random, but for embeddings of tokens and positions taken from the teacher."""
+    """The network before the first step: embeddings of the teacher, and layers of it if it is a BERT of this width."""
     shape = TransformerShape(
         len(vocabulary.words), config.width, config.layers, config.heads, config.ffn_dim, config.max_length, dimension
     )
     network = new_network(shape, spawn_seed(seed, 0))
+    sizes, weights = read_layers(teacher)
+    own = (sizes.get(name) for name in ("model_type", "hidden_size", "num_attention_heads", "intermediate_size"))
+    if (*own,) == ("bert", shape.width, shape.heads, shape.ffn_dim) and shape.layers <= sizes["num_hidden_layers"]:
+        # Layers at equal distances, the lowest and the highest among them (Sanh et al. 2019 take every other one).
+        layers = np.linspace(0, sizes["num_hidden_layers"] - 1, shape.layers).round().astype(int)
+        state = bert_state(weights, layers.tolist())
+        positions = state.pop("positions.weight")[: shape.max_length]
+        state["words.weight"] = vocabulary.words
+        if dimension == shape.width:
+            state["dense.weight"] = np.eye(dimension, dtype=np.float32)
+        network.load_state_dict({name: torch.from_numpy(value) for name, value in state.items()}, strict=False)
+        with torch.no_grad():
+            network.positions.weight[: len(positions)] = torch.from_numpy(positions)
+        return network
     with torch.no_grad():
         words = principal_embeddings(vocabulary.words, config.width, seed)
         network.words.weight.copy_(torch.from_numpy(words))

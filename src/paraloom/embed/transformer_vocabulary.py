@@ -17,7 +17,7 @@ SPECIAL_TOKENS = ("unk_token", "sep_token", "pad_token", "cls_token", "mask_toke
 """Roles of special tokens, as tokenizer_config.json names them."""
 
 _WORDS = ("word_embeddings.weight", "embed_tokens.weight", "tok_embeddings.weight", "wte.weight", "shared.weight")
-_POSITIONS = ("position_embeddings.weight",)
+_PREFIXES = ("bert.", "roberta.")
 
 
 @dataclass(frozen=True)
@@ -27,8 +27,6 @@ class TeacherVocabulary:
     tokenizer: dict[str, Any]  # Content of tokenizer.json, without padding and truncation
     special_tokens: dict[str, str]  # Special tokens by role, see `SPECIAL_TOKENS`
     words: Float32s  # float32 `(v, d)`, the embedding of each token
-    # float32 `(p, d)`, the embedding of each position, or None if the teacher has none.
-    positions: Float32s | None
 
     @property
     def pad_token_id(self) -> int:
@@ -61,8 +59,25 @@ def read_teacher(folder: str | Path) -> TeacherVocabulary:
         known = token_ids(tokenizer)
     except (ValueError, KeyError, TypeError, IndexError) as error:
         raise ModelError(f"the teacher cannot be read ({error})", file=source) from error
-    words, positions = _embeddings(transformer / "model.safetensors", max(known.values(), default=-1) + 1)
-    return TeacherVocabulary(tokenizer, special_tokens, words, positions)
+    words = _embeddings(transformer / "model.safetensors", max(known.values(), default=-1) + 1)
+    return TeacherVocabulary(tokenizer, special_tokens, words)
+
+
+def read_layers(teacher: str | Path) -> tuple[dict[str, Any], dict[str, Float32s]]:
+    """Read configuration and weights of a sentence-transformers model, under the names of a BertModel if it is one."""
+    from safetensors.torch import load_file
+
+    folder = Path(teacher)
+    transformer = folder / json.loads((folder / "modules.json").read_text(encoding="utf-8"))[0]["path"]
+    # By way of torch, because numpy has no bfloat16.
+    tensors = load_file(transformer / "model.safetensors")
+    weights = {
+        next(
+            (name.removeprefix(prefix) for prefix in _PREFIXES if name.startswith(prefix)), name
+        ): value.float().numpy()
+        for name, value in tensors.items()
+    }
+    return json.loads((transformer / "config.json").read_text(encoding="utf-8")), weights
 
 
 def token_ids(tokenizer: dict[str, Any]) -> dict[str, int]:
@@ -92,7 +107,7 @@ def prune(vocabulary: TeacherVocabulary, counts: Ints, size: int) -> TeacherVoca
     frequent = sorted(ids.keys() - required, key=lambda token: (-int(counts[ids[token]]), ids[token]))
     kept = sorted(ids[token] for token in [*required, *frequent[: size - len(required)]])
     tokenizer = _renumbered(vocabulary.tokenizer, ids, {old: position for position, old in enumerate(kept)})
-    return TeacherVocabulary(tokenizer, vocabulary.special_tokens, vocabulary.words[kept], vocabulary.positions)
+    return TeacherVocabulary(tokenizer, vocabulary.special_tokens, vocabulary.words[kept])
 
 
 def _required_tokens(tokenizer: dict[str, Any], ids: dict[str, int], counts: Ints) -> set[str]:
@@ -150,8 +165,8 @@ def _special_tokens(transformer: Path) -> dict[str, str]:
     return tokens
 
 
-def _embeddings(path: Path, size: int) -> tuple[Float32s, Float32s | None]:
-    """The embeddings of tokens, which must be `size` or more, and of positions."""
+def _embeddings(path: Path, size: int) -> Float32s:
+    """The embeddings of tokens, which must be `size` or more."""
     from safetensors import SafetensorError, safe_open
 
     try:
@@ -164,13 +179,11 @@ def _embeddings(path: Path, size: int) -> tuple[Float32s, Float32s | None]:
                     f"token embeddings not found in {path}",
                     remedy="The teacher must be a transformer; its embeddings are where the small one starts.",
                 )
-            position = next((name for name in names if name.endswith(_POSITIONS)), None)
-            words = file.get_tensor(word).float().numpy()
-            positions = None if position is None else file.get_tensor(position).float().numpy()
+            words: Float32s = file.get_tensor(word).float().numpy()
     except SafetensorError as error:
         raise ModelError(f"the weights cannot be read ({error})", file=path) from error
     if len(words) < size:
         raise ModelError(f"expected embeddings of {size} tokens, as in tokenizer.json, got {len(words)}", file=path)
     if not np.isfinite(words).all():
         raise ModelError("the token embeddings contain values that are not finite", file=path)
-    return words[:size], positions
+    return words[:size]

@@ -99,8 +99,8 @@ class DistillTransformer(TransformerConfig, Fit):
 
     Args:
         sentences: Corpora with `text` and the `vector` that :class:`Encode` adds.
-        teacher: Folder of a sentence-transformers model, whose tokenizer and token embeddings the small one starts
-            from; most often the model whose vectors they are.
+        teacher: Folder of a sentence-transformers model, whose tokenizer, token embeddings and, where sizes are equal,
+            layers the small one starts from; most often the model whose vectors they are.
         sts: Folder of similarity tasks, for development figures in the curve; the encoder with the highest one is
             kept. Default: none, and the last encoder is kept.
         development: The tasks that are evaluated before and ten times during the training, if `sts` is given, as of
@@ -121,6 +121,7 @@ class DistillTransformer(TransformerConfig, Fit):
         256
     """
 
+    version: ClassVar[str] = "2"
     sentinel: ClassVar[str] = TRAINED
     optional_fields: ClassVar[tuple[str, ...]] = ("device",)
 

@@ -145,10 +145,9 @@ def _bytes(column: pa.ChunkedArray) -> np.ndarray:
 
 def _base(folder: Path, texts: list[str], vocab_size: int) -> Base:
     """Tokenizer and weights that a judge starts from, with the most frequent tokens."""
-    from safetensors.torch import load_file
     from tokenizers import Tokenizer
 
-    from paraloom.embed.transformer_vocabulary import prune, read_teacher
+    from paraloom.embed.transformer_vocabulary import prune, read_layers, read_teacher
     from paraloom.pairs.judging.export import CONFIG, JUDGE_TYPE, TOKENIZER, read_judge
     from paraloom.pairs.judging.fitting import Base
     from paraloom.text.cross_encoder import POSITIONS_AFTER_PADDING
@@ -172,20 +171,13 @@ def _base(folder: Path, texts: list[str], vocab_size: int) -> Base:
             file=folder,
             remedy="Set 'vocab_size' to 14000, say: the most frequent tokens of the pairs are kept.",
         )
-    transformer = folder / json.loads((folder / "modules.json").read_text(encoding="utf-8"))[0]["path"]
-    tensors = load_file(str(transformer / "model.safetensors"))
-    prefixes = ("bert.", "roberta.")
-    weights = {
-        next((name.removeprefix(prefix) for prefix in prefixes if name.startswith(prefix)), name): value.float().numpy()
-        for name, value in tensors.items()
-    }
+    config, weights = read_layers(folder)
     if "encoder.layer.0.attention.self.query.weight" not in weights:
         raise ModelError(
             "the base of a judge must be a model of the family of BERT",
             file=folder,
             remedy="Name the folder of another model, such as all-MiniLM-L6-v2.",
         )
-    config = json.loads((transformer / "config.json").read_text(encoding="utf-8"))
     if config.get("model_type") in POSITIONS_AFTER_PADDING:
         # Its positions start after that of the padding.
         places = "embeddings.position_embeddings.weight"
