@@ -70,7 +70,7 @@ print(json.dumps([sorted(own), [name for name in ("ctranslate2", "scipy.linalg",
     ("arguments", "budget", "packages"),
     [
         (["score", "pairs.tsv", "--with", "overlap", "-o", "out.parquet"], 109, ("mt", "embed", "alignment")),
-        (["filter", "pairs.parquet", "--where", "trigrm <= 0.7", "-o", "out.parquet"], 114, ("embed", "alignment")),
+        (["filter", "pairs.parquet", "--where", "trigrm <= 0.7", "-o", "out.parquet"], 116, ("embed", "alignment")),
     ],
 )
 def test_modules_by_command(arguments: list[str], budget: int, packages: tuple[str, ...], tmp_path: Path) -> None:

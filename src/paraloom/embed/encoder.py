@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from difflib import get_close_matches
 from pathlib import Path
@@ -13,7 +13,7 @@ import numpy as np
 
 from paraloom.bundled import BUNDLED, ENCODERS
 from paraloom.core.errors import ConfigError, DataError, ModelError, imports_of_extra, nearest
-from paraloom.core.lazy import late
+from paraloom.core.lazy import late, load_object
 from paraloom.core.progress import loading, progress
 from paraloom.core.protocols import EncoderLike
 from paraloom.embed.average import SentenceEncoder, Vectors, normalize_vectors
@@ -33,7 +33,10 @@ from paraloom.text.sequences import list_of_strings
 if TYPE_CHECKING:
     from paraloom.embed.search import Found
 
-# Training loads many modules that an encoder which only encodes does not need.
+# What an encoder that only encodes does not need.
+_load_static: Callable[..., EncoderLike] = late("paraloom.embed.static:load_static")
+_onnx_encoder: Callable[..., EncoderLike] = late("paraloom.embed.onnx_encoder:OnnxEncoder")
+_search = late("paraloom.embed.search:search")
 _train_on_files = late("paraloom.embed.training:train_on_files")
 
 
@@ -254,8 +257,6 @@ class Encoder:
             >>> best.text, best.row
             ('Where is the train station?', 1)
         """
-        from paraloom.embed.search import Found, search
-
         texts = list_of_strings(corpus)
         stored = self.encode(texts) if vectors is None else vectors
         if len(stored) != len(texts):
@@ -264,9 +265,9 @@ class Encoder:
         groups: list[list[Found]] = [[] for _ in given]
         if not texts:
             return groups[0] if isinstance(queries, str) else groups
-        result = search(self.encode(given), stored, k)
+        hit, result = load_object("paraloom.embed.search:Found"), _search(self.encode(given), stored, k)
         groups = [
-            [Found(texts[row], cosine, row) for cosine, row in zip(cosines, rows, strict=True) if row >= 0]
+            [hit(texts[row], cosine, row) for cosine, row in zip(cosines, rows, strict=True) if row >= 0]
             for cosines, rows in zip(result.cosines.tolist(), result.rows.tolist(), strict=True)
         ]
         return groups[0] if isinstance(queries, str) else groups
@@ -339,15 +340,11 @@ def _open(model: str | Path, threads: int) -> EncoderLike:
     if is_trained_transformer(folder):
         return _trained_transformer(folder, threads)
     if is_static(folder):
-        from paraloom.embed.static import load_static
-
-        return load_static(folder, threads)
+        return _load_static(folder, threads)
     if is_exported(folder):
         return load_encoder(folder / EXPORTED, threads)
     if is_onnx(folder):
-        from paraloom.embed.onnx_encoder import OnnxEncoder
-
-        return OnnxEncoder(folder, threads)
+        return _onnx_encoder(folder, threads)
     if folder.exists() and not (folder / "modules.json").is_file():
         return load_encoder(folder, threads)
     if not folder.exists():
