@@ -20,6 +20,7 @@ from paraloom.cli.values import pairs
 from paraloom.core.arrow import start_without_pandas
 from paraloom.core.digests import digest
 from paraloom.core.errors import ConfigError, ParaloomError, is_interruption, printable
+from paraloom.core.lazy import late
 from paraloom.core.optional import installable, missing_extra
 from paraloom.core.remote_files import as_url, is_url
 from paraloom.core.secrets import redacted
@@ -27,6 +28,8 @@ from paraloom.core.version import __version__
 
 if TYPE_CHECKING:
     from paraloom.core.devices import Device
+
+_split_reference = late("paraloom.core.references:split_reference")
 
 PIPE = "-"
 """Standard input and output."""
@@ -77,11 +80,9 @@ def call(entry: Mapping[str, Any], name: str, values: dict[str, Any]) -> None:
 
 def _interrupted(entry: Mapping[str, Any], name: str, values: Mapping[str, Any]) -> str:
     """What the same command does after an interruption outside of a run, which would say so itself."""
-    from paraloom.core.references import split_reference
-
     output = str(values.get("output") or PIPE)
     asked = api.with_answers(str(values.get("translator") or ""), output)
-    answers = split_reference(asked)[1].get("answers")
+    answers = _split_reference(asked)[1].get("answers")
     if registry.find(entry["module"], name).resumes or is_url(output) or Path(f"{output}{api.WORK}").exists():
         return "interrupted; the same command again resumes"
     if answers and Path(answers).exists():
