@@ -47,7 +47,7 @@ def test_an_unknown_tokenizer_is_named_with_the_nearest_one() -> None:
 
 
 def test_bleu_of_text_without_spaces_is_warned_of() -> None:
-    with pytest.warns(UserWarning, match="the references are Chinese, without spaces between words"):
+    with pytest.warns(UserWarning, match="the references have no spaces between words: BLEU with tok:13a"):
         evaluate_translation(CHINESE, CHINESE_REFERENCES)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -166,13 +166,13 @@ def _show_statistics(figures: dict[str, Any], values: Mapping[str, Any]) -> None
     if values["as_json"]:
         typer.echo(json.dumps(figures))
         return
-    from paraloom.core.results import text_table
-
     typer.echo(f"{figures['pairs']:,} pairs\n")
     parts = ("reference", "translation", "reference_minus_translation")
     names = list(dict.fromkeys(name for part in parts for name in figures[part]))
     rows = [(name.replace("_", " "), *(_estimate(figures[part].get(name)) for part in parts)) for name in names]
-    typer.echo("\n".join(text_table(["", *(part.replace("_", " ") for part in parts)], rows)))
+    typer.echo(
+        "\n".join(late("paraloom.core.results:text_table")(["", *(part.replace("_", " ") for part in parts)], rows))
+    )
     if "paraphrase_score" in figures:
         typer.echo(f"\nparaphrase score {_estimate(figures['paraphrase_score'])}")
     for name, value in figures.get("spearman_of_reference_probability", {}).items():

@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING, Any
 from paraloom.core.errors import ConfigError, DataError, nearest
 from paraloom.core.optional import OptionalModule
 from paraloom.evaluate.base import EvaluationResult
-from paraloom.mt.splitting import WITHOUT_SPACES
-from paraloom.text.function_words import sample_language
-from paraloom.text.language_names import language_name
+from paraloom.text.characters import WITHOUT_SPACES
 from paraloom.text.sequences import list_of_strings
 
 if TYPE_CHECKING:
@@ -22,7 +20,7 @@ sacrebleu = OptionalModule("sacrebleu.metrics", "evaluating translations", "eval
 
 _SAMPLES = 1000
 _TOKENIZER = "13a"
-_LANGUAGE_SAMPLE = 200  # references by which their language is identified
+_SAMPLE = 200  # references by which scripts without spaces are noticed
 
 
 @dataclass(frozen=True)
@@ -120,16 +118,16 @@ def _bleu(tokenize: str) -> Metric:
 
 
 def _warn_of_words(references: list[str]) -> None:
-    language = sample_language(references[:_LANGUAGE_SAMPLE])
-    if language in WITHOUT_SPACES:
+    sample = "".join(references[:_SAMPLE])
+    if 2 * len(WITHOUT_SPACES.findall(sample)) > len(sample):
         warnings.warn(
-            f"the references are {language_name(language)}, without spaces between words: BLEU with tok:13a takes "
-            "whole clauses for words, and means little (--tokenize has others, such as char); chrF is not affected",
+            "the references have no spaces between words: BLEU with tok:13a takes whole clauses for words, and means "
+            "little (--tokenize has others, such as char); chrF is not affected",
             stacklevel=3,
         )
 
 
-def _corpus_score(metric: Metric, hypotheses: list[str], references: list[list[str]]) -> MetricScore:
+def _corpus_score(metric: Any, hypotheses: list[str], references: list[list[str]]) -> MetricScore:
     try:
         score = metric.corpus_score(hypotheses, references, n_bootstrap=_SAMPLES)
     except TypeError:  # sacreBLEU cannot average its own zeros, float, with its other scores of chrF, float32
