@@ -51,8 +51,8 @@ def write_report(run_folder: str | Path, output: str | Path) -> Path:
     """
     run = open_run(run_folder)
     columns = scores_of(run)
-    fitted = [stage for stage in run.stages if stage.kind == "fit"]
-    trained = [training(stage.name, run.artifact(stage), stage.figures.get("best_step")) for stage in fitted]
+    fits = [stage for stage in run.stages if stage.kind == "fit"]
+    trained = [training(stage.name, run.artifact(stage), stage.figures.get("best_step")) for stage in fits]
     sections = [
         ("results", "Results", in_sequence(*_results(run))),
         ("augmented", "Back-translation", in_sequence(diversity(run.stages), *_more(run))),
