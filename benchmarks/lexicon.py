@@ -63,8 +63,8 @@ LONGEST = 40
 Pair = frozenset[str]
 
 
-def read_lexicon(path: Path, least: float = 0) -> list[dict[str, Any]]:
-    """The entries with a score of `least` or more, the best first; of both directions the one that comes first."""
+def read_lexicon(path: Path, min_score: float = 0) -> list[dict[str, Any]]:
+    """The entries with a score of `min_score` or more, the best first; of both directions the one that comes first."""
     if path.suffix == ".parquet":
         rows = pq.read_table(path).to_pylist()
     else:
@@ -73,7 +73,7 @@ def read_lexicon(path: Path, least: float = 0) -> list[dict[str, Any]]:
     rows.sort(key=lambda row: (-float(row["score"]), row["phrase"], row["paraphrase"]))
     distinct: dict[Pair, dict[str, Any]] = {}
     for row in rows:
-        if float(row["score"]) < least:
+        if float(row["score"]) < min_score:
             break
         distinct.setdefault(frozenset((row["phrase"], row["paraphrase"])), row)
     return list(distinct.values())
@@ -144,7 +144,7 @@ def evaluate(lexicon: Path, scores: Sequence[float], data: Path, seed: int, reco
     """Print the table, with a row for each minimum score; with `record` write it into the page of results."""
     rows = read_lexicon(lexicon)
     pairs = [(frozenset((row["phrase"], row["paraphrase"])), float(row["score"])) for row in rows]
-    parts = {least: [pair for pair, score in pairs if score >= least] for least in scores}
+    parts = {bound: [pair for pair, score in pairs if score >= bound] for bound in scores}
     entries = parts[scores[0]]
     words = [entry for entry in entries if _of_words(entry)]
     if not words:

@@ -57,8 +57,9 @@ def lexicon(tmp_path: Path) -> Path:
 
 @pytest.mark.slow
 def test_the_lexicon(lexicon: Path, tmp_path: Path) -> None:
-    printed = run("lexicon", "evaluate", lexicon, data=tmp_path)
+    printed = run("lexicon", "evaluate", lexicon, "--scores", 0, 0.5, data=tmp_path)
     assert printed.startswith("4 entries in either direction, 3 of them of two single words\n")
+    assert "| lexicon, score 0.5 | 2 | " in printed
     cells = next(line for line in printed.splitlines() if line.startswith("| lexicon |")).split(" | ")
     # Of three pairs of synonyms one is there; of the three entries of words two are in XXXL and one is of antonyms.
     shares = ["33.3", "66.7", "33.3", "50"]
