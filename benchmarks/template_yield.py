@@ -309,8 +309,8 @@ def control(rows: int, seed: int) -> None:
 
 
 def nearest_of(pairs: Path, rows: int, seed: int) -> None:
-    """Print how often the nearest of 5 and of 20 outputs has the template of a reference, and what is kept then."""
-    model, encoder, selectors = Paraphraser.load("english"), open_encoder("english"), open_selectors()
+    """Print how often the nearest of 5 and of 20 outputs has the template of a reference."""
+    model, encoder = Paraphraser.load("english"), open_encoder("english")
     parsed = [one for batch in read_parsed(pairs) for one in batch if one.source_tree and not same_template(one)]
     drawn = draw_pairs(parsed, rows, seed)
     sources = [one.source for one in drawn]
@@ -324,10 +324,6 @@ def nearest_of(pairs: Path, rows: int, seed: int) -> None:
             meaning = np.mean(cosines(encoder, sources, [group[0].text for group in groups]))
             followed = share([bool(group[0].has_template) for group in groups])
             print(f"| {height} | {number} | {followed} | {meaning:.3f} | {seconds:.3f} |", flush=True)
-        for preset in PRESETS:
-            kept = selectors[preset].select(sources, model.with_moves(sources, groups), 1).kept
-            meaning = np.mean([one[0].meaning for one in kept if one])
-            print(f"| {height} | {preset} | {share([*map(bool, kept)])} | {meaning:.3f} |", flush=True)
 
 
 def branches(model: Paraphraser, texts: Sequence[str]) -> Groups:

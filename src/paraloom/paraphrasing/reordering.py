@@ -206,7 +206,7 @@ def _capitalized_like(text: str, written: str) -> str:
     return written[:1].upper() + written[1:] if text[:1].isupper() else written
 
 
-def _written(text: str, leaves: Sequence[Leaf], order: Order) -> str:
+def _written(text: str, leaves: Sequence[Leaf], order: Sequence[int]) -> str:
     """The words in an order; between words that were not neighbors is a space, or none before punctuation."""
     pieces = list[str]()
     for position, number in enumerate(order):
