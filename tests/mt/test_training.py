@@ -424,6 +424,8 @@ def test_invalid_configurations_are_refused(settings: dict[str, object], reason:
         TranslatorConfig(**settings)  # type: ignore[arg-type]
 
 
-def test_unknown_keys_of_a_saved_configuration_are_ignored() -> None:
-    config = TranslatorConfig.from_saved({"vocab_size": 10000, "d_model": 128, "gone": 1})
-    assert (config.vocab_size, config.d_model) == (10000, 128)
+def test_a_configuration_that_an_earlier_version_saved_is_read() -> None:
+    saved = {"vocabulary": 10000, "width": 128, "inner": 512, "matrix_rate": 0.02, "whole_softmax": 0.3, "gone": 1}
+    config = TranslatorConfig.from_saved(saved)
+    assert (config.vocab_size, config.d_model, config.ffn_dim) == (10000, 128, 512)
+    assert (config.muon_learning_rate, config.full_softmax_share) == (0.02, 0.3)

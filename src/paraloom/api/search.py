@@ -94,7 +94,9 @@ def mine_lines(
     """Mine a file of sentences for paraphrases: near but different lines, the best by their margin first."""
     _check_suffix(output)
     rejected = RejectedLines(on_error)
-    with _encoded_corpus(encoder, corpus, vectors, rejected) as (lines, stored):
+    model = open_encoder(encoder, available_threads())
+    with _encoded_corpus(model, corpus, vectors, rejected) as (lines, stored):
+        warn_of_encoder_language(encoder, read_lines(lines))
         different = _different_lines(lines)
         vectors_of = _rows_of(stored, different, lines.with_suffix(".npy"))
         mined = mine_pairs(vectors_of, lines.parent, above=above, below=below, k=k, seed=seed)
@@ -146,7 +148,7 @@ def _check_suffix(output: str) -> None:
 
 @contextmanager
 def _encoded_corpus(
-    encoder: EncoderLike | str | Path,
+    model: EncoderLike,
     corpus: str | Path,
     vectors: str | Path | None,
     rejected: RejectedLines | None = None,
@@ -161,7 +163,6 @@ def _encoded_corpus(
             for line in read_lines(corpus) if rejected is None else rejected.read(str(corpus)):
                 stream.write(f"{line}\n")
                 count += 1
-        model = open_encoder(encoder, available_threads())
         file = Path(folder) / "vectors.npy" if vectors is None else vectors
         if vectors is None:
             encode_file(model, str(lines), file)

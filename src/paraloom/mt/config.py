@@ -14,6 +14,16 @@ ACTIVATIONS = ("relu", "swish")
 TRAINING_PRECISIONS = ("auto", "float32", "bfloat16")
 
 
+_FORMER_KEYS = {
+    **{"vocabulary": "vocab_size", "width": "d_model", "inner": "ffn_dim", "longest": "max_length"},
+    **{"matrix_rate": "muon_learning_rate", "vector_rate": "adam_learning_rate", "warmup": "warmup_steps"},
+    **{"cooldown": "cooldown_share", "smoothing": "label_smoothing", "sampling": "subword_sampling"},
+    **{"plain_subwords": "plain_subword_share", "average": "ema_decay", "candidates": "sampled_softmax_size"},
+    **{"whole_softmax": "full_softmax_share", "last_weights": "keep_last", "symbols": "special_tokens"},
+}
+"""Name in training.json of version 0.1 → field."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class TranslatorConfig(Config):
     """Architecture and training of a translator.
@@ -122,6 +132,20 @@ class TranslatorConfig(Config):
 
     @classmethod
     def from_saved(cls, saved: Mapping[str, Any]) -> TranslatorConfig:
-        """Read the `config` of a training.json; keys that this version does not know are ignored."""
+        """Read the `config` of a training.json, also of one that version 0.1 wrote.
+
+        Keys that this version does not know are ignored.
+
+        Args:
+            saved: Names of fields, and their values.
+
+        Returns:
+            The configuration.
+
+        Example:
+            >>> TranslatorConfig.from_saved({"vocab_size": 10000, "d_model": 128}).vocab_size
+            10000
+        """
         known = {field.name for field in fields(cls)}
-        return cls(**{name: value for name, value in saved.items() if name in known})
+        renamed = {_FORMER_KEYS.get(name, name): value for name, value in saved.items()}
+        return cls(**{name: value for name, value in renamed.items() if name in known})

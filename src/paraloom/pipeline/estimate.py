@@ -276,8 +276,8 @@ def read_estimate(folder: Path) -> RunEstimate | None:
     """The estimate in a run folder, None if there is none that can be read."""
     try:
         saved = json.loads((folder / ESTIMATE).read_text(encoding="utf-8"))
-        stages = tuple(StageEstimate(**{**one, "spread": tuple(one["spread"])}) for one in saved["stages"])
-        figures = {key: saved[key] for key in ("own_memory", "start", "slowed", "gpu")}
+        stages = tuple(StageEstimate(**{**one, "spread": tuple(one.get("spread", (1, 1)))}) for one in saved["stages"])
+        figures = {key: saved[key] for key in ("own_memory", "start", "slowed", "gpu") if key in saved}
         return RunEstimate(saved["pipeline"], saved["workers"], stages, saved["seconds"], **figures)
     except (OSError, ValueError, KeyError, TypeError):
         return None

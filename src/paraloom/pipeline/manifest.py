@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any
 from paraloom.core.digests import digest, file_digest
 from paraloom.core.remote_files import is_below
 from paraloom.io.atomic import disk_full_as_error, unwritable_as_error
+from paraloom.io.shards import open_shard
 from paraloom.pipeline.counts import RowCounts
 
 JOURNAL = "manifest.jsonl"
@@ -42,7 +44,8 @@ class Manifest:
     """The journal in a stage's folder, one JSON object a line; of two with the same kind and name the later holds.
 
     A line counts when it is whole and what we write.  What a kill tore in two, or something else wrote or changed, is
-    passed over, and that shard is done again: each line has a digest of its own content.
+    passed over, and that shard is done again: each line has a digest of its own content. Lines of earlier versions have
+    none.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -84,10 +87,9 @@ class Manifest:
         """The records of all shards, whether their files are there or not."""
         return [ShardRecord.from_dict(record) for (kind, _), record in self._records.items() if kind == "shard"]
 
-    def holds(self, files: Mapping[str, str]) -> bool:
-        """True if all of `files` are there with the bytes that were recorded; reads every byte."""
-        folder = self.path.parent
-        return all((folder / name).is_file() and file_digest(folder / name) == files[name] for name in files)
+    def holds(self, files: Mapping[str, str], counts: Mapping[str, object]) -> bool:
+        """True if all of `files` are there with the bytes that were recorded, and as many rows as `counts` says."""
+        return intact(self.path.parent, files) and _rows_fit(self.path.parent, files, counts)
 
     def fetch(self, files: Mapping[str, str]) -> None:
         """Make sure that `files` are in the stage's folder; where runs are kept elsewhere, they are fetched."""
@@ -100,7 +102,7 @@ class Manifest:
             entry = json.loads(line)
             kind, name, record = entry["kind"], entry["name"], entry["record"]
             ours = isinstance(kind, str) and isinstance(name, str) and is_record(kind, record)
-            if ours and entry["sha256"] == _line_digest(kind, name, record):
+            if ours and entry.get("sha256") in (None, _line_digest(kind, name, record)):
                 self._records[kind, name] = record
         except (ValueError, KeyError, TypeError, RecursionError):
             return
@@ -142,6 +144,23 @@ def _are_measures(record: Mapping[str, Any]) -> bool:
     RowCounts(**counts)
     values = [*counts.values(), record["seconds"], record["memory"]]
     return all(isinstance(value, (int, float)) and value >= 0 for value in values)
+
+
+def intact(folder: Path, files: Mapping[str, str]) -> bool:
+    """True if all of `files` are below `folder` with the bytes that were recorded; reads every byte."""
+    return all((folder / name).is_file() and file_digest(folder / name) == recorded for name, recorded in files.items())
+
+
+def _rows_fit(folder: Path, files: Mapping[str, str], counts: Mapping[str, Any]) -> bool:
+    """True if files have the rows that are recorded as written and failed, and the row counts add up."""
+    rows: Counter[str] = Counter()
+    for name in files:
+        if name.endswith(".parquet"):
+            with open_shard(folder / name) as file:
+                rows[name.rpartition("/")[0]] += file.metadata.num_rows
+    known = RowCounts(**counts)
+    adds_up = known.read == known.kept + known.rejected + known.failed
+    return adds_up and (known.out, known.failed) == (rows[""], rows["failed"])
 
 
 def record_digest(record: Mapping[str, object]) -> str:

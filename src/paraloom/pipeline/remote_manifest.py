@@ -82,7 +82,7 @@ class RemoteManifest(Manifest):
         self._remote[kind, key] = dict(record)
         return super().put(kind, record, name)
 
-    def holds(self, files: Mapping[str, str]) -> bool:
+    def holds(self, files: Mapping[str, str], counts: Mapping[str, object]) -> bool:
         """True if the storage has all of `files`; RunError if one has other bytes."""
         objects = {name: self.objects.file(name, content) for name, content in files.items()}
         unseen = [

@@ -51,7 +51,7 @@ class State:
     def shard(self, name: str, key: str) -> ShardRecord | None:
         """The record of a finished shard: written under this key, with the recorded bytes still on disk."""
         record = self.manifest.shard(name, key)
-        if record is None or not self.manifest.holds(record.files):
+        if record is None or not self.manifest.holds(record.files, record.counts.as_dict()):
             return None
         return record
 
@@ -61,7 +61,7 @@ class State:
         if end is None or end["key"] != self.whole:
             return None
         if "files" in end:
-            return end if self.manifest.holds(end["files"]) else None
+            return end if self.manifest.holds(end["files"], end["counts"]) else None
         if self.stored is not None:
             return end if self.stored.holds_artifact(end["output"]) else None
         return end if find_artifact(self.folder, end) is not None else None

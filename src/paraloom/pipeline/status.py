@@ -215,7 +215,7 @@ def is_run(folder: Path) -> bool:
 
 def _state(written: Mapping[str, Any], run: Mapping[str, Any], locked: bool | None, age: float | None) -> RunState:
     state: RunState | None = written.get("state")
-    if state is None:  # It began a moment ago.
+    if state is None:  # It began a moment ago, or an earlier version ran it.
         if locked:
             return "running"
         return "done" if all(stage.get("state") == "done" for stage in run["stages"]) else "stopped"

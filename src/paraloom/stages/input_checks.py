@@ -32,8 +32,7 @@ NO_CHECK = "If it is right as it is, switch the check off: --no-language-check, 
 PARAPHRASE_MODEL = "paraphrase model"
 """What warnings call it."""
 
-RULE_SCORES = ("quantity_mismatch", "negation_mismatch")
-RULE_LANGUAGES = ("en", "de")  # what these scores have word lists of
+_RULE_LANGUAGES = ("en", "de")  # what rules have word lists of
 
 _KNOWN_WORDS = 0.5  # share of the words of pairs that word counts of their language have, at least
 _SHOWN_ROWS = 3
@@ -222,7 +221,7 @@ def check_rules(corpus: CorpusReader, scores: Sequence[str], seed: int) -> None:
     stated = read_sample(corpus, columns, "src", seed).columns
     undeclared = [side for side in ("src", "tgt") if not {*stated.get(f"{side}_lang", [])} - {"", UNKNOWN}]
     identified = _identified(corpus, "src", seed)
-    language = next((identified[side] for side in undeclared if identified[side] not in (None, *RULE_LANGUAGES)), None)
+    language = next((identified[side] for side in undeclared if identified[side] not in (None, *_RULE_LANGUAGES)), None)
     if language is not None:
         warnings.warn(
             f"the pairs do not state their language and seem to be in {language_name(language)}: "

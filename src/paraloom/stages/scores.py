@@ -25,6 +25,7 @@ CLASSIFIER = "paraloom.papers.w17.classifier:Classifier"
 AGREEMENT_SAMPLES = 16
 """Samples of a translator that `agreement` compares with, unless another number is given."""
 
+_RULE_SCORES = ("quantity_mismatch", "negation_mismatch")
 _SMOOTHINGS = ("kneser-ney", "witten-bell")
 
 
@@ -161,14 +162,6 @@ class Score(Map):
 
     def check_input(self, corpus: CorpusReader, context: StageContext) -> Mapping[str, Json]:
         """Languages of a sample, with a warning if models are for others."""
-        from paraloom.stages.input_checks import (
-            PARAPHRASE_MODEL,
-            RULE_SCORES,
-            check_rules,
-            check_scored_languages,
-            check_word_counts,
-        )
-
         paths = context.inputs
         if "comet" in paths:
             from paraloom.text.learned_metrics import compares_references
@@ -180,10 +173,13 @@ class Score(Map):
                     file=paths["comet"],
                     remedy="Take one without references, such as wmt20-comet-qe-da, or score back-translations.",
                 )
-        if rules := [name for name in self.known_columns() if name in RULE_SCORES]:
+        if rules := [name for name in self.known_columns() if name in _RULE_SCORES]:
+            from paraloom.stages.input_checks import check_rules
+
             check_rules(corpus, rules, context.seed)
         if "word_counts" in paths:
             from paraloom.pairs.scoring.idf import DocumentFrequencies
+            from paraloom.stages.input_checks import check_word_counts
 
             check_word_counts(corpus, DocumentFrequencies.load(paths["word_counts"]), context.seed)
         judged = self.judge is None and bool(JUDGED & {*self.scores})
@@ -191,6 +187,7 @@ class Score(Map):
             return {}
         from paraloom.mt.model_card import card_languages
         from paraloom.pairs.scoring.paraphrase_model import ParaphraseModel
+        from paraloom.stages.input_checks import PARAPHRASE_MODEL, check_scored_languages
 
         translator, reverse = (
             scoring_translator(paths[name]) if name in paths else None for name in ("translator", "reverse_translator")
