@@ -224,7 +224,7 @@ def count(sheets: Sequence[Path], key: Path, record: bool) -> None:
         for line, row in enumerate(rows, start=2):
             if row["verdict"] not in VERDICTS or row["antonym"] not in ("y", "n"):
                 raise SystemExit(f"{sheet}, line {line}: expected a verdict ({', '.join(VERDICTS)}) and antonym (y, n)")
-    columns = ["", "reader", *VERDICTS.values(), "antonyms"]
+    columns = ["", "reading", *VERDICTS.values(), "antonyms"]
     table = []
     for system in dict.fromkeys(systems.values()):
         for number, rows in enumerate(read, start=1):
