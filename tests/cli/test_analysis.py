@@ -11,7 +11,6 @@ import pyarrow.parquet as pq
 import pytest
 from commands import Command
 
-from paraloom.cli.pairs import _show_statistics
 from paraloom.core.schema import PAIRS
 from paraloom.io import Corpus, write_corpus
 from paraloom.pipeline.runner import run_pipeline
@@ -171,13 +170,6 @@ def test_near_duplicates_are_rejected(scored: Path, tmp_path: Path) -> None:
     kept = Corpus.open(result.stages[1].folder)
     assert result.stages[0].figures["duplicates"] == 480 - kept.rows
     assert 240 >= kept.rows > 100
-
-
-def test_long_figures_are_apart(capsys: pytest.CaptureFixture[str]) -> None:
-    figure = {"repetition": {"value": -1.234567e-6, "low": -8.882e-07, "high": -5.392e-06}}
-    parts = dict.fromkeys(("reference", "translation", "reference_minus_translation"), figure)
-    _show_statistics({"pairs": 2, **parts}, {"as_json": False})
-    assert capsys.readouterr().out.count("]  ") == 2
 
 
 def test_filtered_bitext_trains_a_bilingual_encoder(paraloom: Command, tmp_path: Path) -> None:

@@ -77,6 +77,10 @@ def test_values_that_differ_by_rounding_are_a_constant():
     assert math.isnan(pearson(range(5), cosines)) and math.isnan(spearman(range(5), cosines))
     assert not resampled_pearson(np.arange(5.0), cosines[None], 20, 1, 0).any()
     assert spearman(range(3), [0, 1e-9, 2e-9]) == pytest.approx(1)
+    # Others differ, however little of their size.
+    assert spearman([1, 2, 3], [1e9 + 1, 1e9 + 2, 1e9 + 3]) == pytest.approx(1)
+    assert spearman([1, 2, 3], [1, 2, np.inf]) == pytest.approx(1)
+    assert pearson([1e9, 1e9 + 100, 1e9 + 200], [1, 2, 3]) == pytest.approx(1)
 
 
 def test_samples_without_a_correlation_do_not_count(tmp_path):
@@ -261,7 +265,7 @@ def test_baselines_are_rows_with_paired_differences(folder):
     ]
     equal = [one for one in result.differences if one.baseline == "given vectors averaged"]
     assert [(one.group, one.value, one.low, one.high) for one in equal] == [("2013", 0, 0, 0), ("STS-B", 0, 0, 0)]
-    # The untrained encoder gives every pair the same cosine: its correlation is undefined, and 0 in the bootstrap.
+    # The untrained encoder gives every pair the same cosine: its correlation is undefined.
     untrained = next(one for one in result.differences if one.baseline == "ours, untrained")
     assert all(map(math.isnan, (untrained.value, untrained.low, untrained.high)))
     record = json.loads(json.dumps(result.to_dict()))

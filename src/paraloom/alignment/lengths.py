@@ -22,6 +22,8 @@ _STEPS, _MAX_DEVIATION = 100, 12
 _OBSERVED_WEIGHT, _HALF_WEIGHT_BEADS = 0.5, 10
 # Median |δ| of a standard normal distribution.
 _NORMAL_MEDIAN = 0.6745
+# The median of fewer beads says little of how loose texts are.
+_FEWEST_BEADS = 30
 
 
 class LengthModel(NamedTuple):
@@ -47,7 +49,7 @@ def fit_length_model(characters: Sequence[tuple[Floats, Floats]], beads: Sequenc
     exceeding = (len(observed) - np.searchsorted(observed, _grid() - 1e-9)) / len(observed)
     # Where lengths vary more than theirs, as in loose translations, the deviation is multiplied by the variance ratio;
     # its root would fit most sentences, but the tail of such texts is heavier than a normal one.
-    looseness = max(1.0, float(np.median(observed)) / _NORMAL_MEDIAN) ** 2
+    looseness = max(1.0, float(np.median(observed)) / _NORMAL_MEDIAN) ** 2 if len(observed) >= _FEWEST_BEADS else 1.0
     theirs = np.exp(log_probabilities(_grid() / looseness))
     weight = _OBSERVED_WEIGHT * len(observed) / (len(observed) + _HALF_WEIGHT_BEADS)
     return LengthModel(ratio, np.log(weight * exceeding + (1 - weight) * theirs))

@@ -22,6 +22,7 @@ from paraloom.mt.model_card import card_languages, read_card, read_front_matter
 from paraloom.mt.names import short_name
 from paraloom.paraphrasing.settings import PARAPHRASER_FILE
 from paraloom.syntax.parsers.spans import MODEL as SPAN_MODEL
+from paraloom.text.language_names import language_code
 
 _UNKNOWN = "not stated"
 _LANGUAGE_SAMPLE = 200  # lines of a text by which its language is identified
@@ -65,14 +66,15 @@ def find_model(name: str) -> ModelSummary:
 
 
 def encoder_languages(encoder: EncoderLike | str | Path) -> list[str]:
-    """What the model card of an encoder says of its languages."""
+    """Codes of the languages that the model card of an encoder names; none where one of them is not known."""
     name = str(encoder) if isinstance(encoder, (str, Path)) else str(getattr(encoder, "name", ""))
     try:
         summary = find_model(name) if name else None
     except ConfigError:
         return []
-    codes = [] if summary is None else summary.languages.split(", ")
-    return [code for code in codes if code.isalpha() and len(code) <= 3]
+    codes = [] if summary is None else [language_code(code) for code in summary.languages.split(", ")]
+    known = [code for code in codes if code is not None and code != "mul" and code.isalpha() and len(code) <= 3]
+    return known if len(known) == len(codes) else []
 
 
 def warn_of_encoder_language(encoder: EncoderLike | str | Path, texts: Iterable[str]) -> None:
@@ -81,7 +83,7 @@ def warn_of_encoder_language(encoder: EncoderLike | str | Path, texts: Iterable[
     from paraloom.text.language_names import language_name
 
     known = encoder_languages(encoder)
-    if not known or UNKNOWN in known:
+    if not known:
         return
     language = sample_language(islice(texts, _LANGUAGE_SAMPLE))
     if language is not None and language not in known:

@@ -83,7 +83,11 @@ def _interrupted(entry: Mapping[str, Any], name: str, values: Mapping[str, Any])
     output = str(values.get("output") or PIPE)
     asked = api.with_answers(str(values.get("translator") or ""), output)
     answers = _split_reference(asked)[1].get("answers")
-    if registry.find(entry["module"], name).resumes or is_url(output) or Path(f"{output}{api.WORK}").exists():
+    if (
+        registry.find(entry["module"], name).resumes
+        or is_url(output)
+        or Path(f"{output.rstrip('/')}{api.WORK}").exists()
+    ):
         return "interrupted; the same command again resumes"
     if answers and Path(answers).exists():
         return f"interrupted; the same command starts from the beginning, with the answers that {answers} keeps"

@@ -34,7 +34,12 @@ from paraloom.embed.transformer_network import (
     principal_embeddings,
 )
 from paraloom.embed.transformer_store import NetworkEncoder, load_transformer, padded, save_transformer
-from paraloom.embed.transformer_vocabulary import TeacherVocabulary, read_layers, read_teacher
+from paraloom.embed.transformer_vocabulary import (
+    TeacherVocabulary,
+    read_teacher,
+    read_weights,
+    transformer_config,
+)
 
 Evaluator = Callable[[NetworkEncoder], Mapping[str, float]]
 """Measures an encoder during training; returns figures by name."""
@@ -147,12 +152,12 @@ def initial_network(
         len(vocabulary.words), config.width, config.layers, config.heads, config.ffn_dim, config.max_length, dimension
     )
     network = new_network(shape, spawn_seed(seed, 0))
-    sizes, weights = read_layers(teacher)
+    sizes = transformer_config(teacher)
     own = (sizes.get(name) for name in ("model_type", "hidden_size", "num_attention_heads", "intermediate_size"))
     if (*own,) == ("bert", shape.width, shape.heads, shape.ffn_dim) and shape.layers <= sizes["num_hidden_layers"]:
         # Layers at equal distances, the lowest and the highest among them (Sanh et al. 2019 take every other one).
         layers = np.linspace(0, sizes["num_hidden_layers"] - 1, shape.layers).round().astype(int)
-        state = bert_state(weights, layers.tolist())
+        state = bert_state(read_weights(teacher), layers.tolist())
         positions = state.pop("positions.weight")[: shape.max_length]
         state["words.weight"] = vocabulary.words
         if dimension == shape.width:

@@ -63,21 +63,29 @@ def read_teacher(folder: str | Path) -> TeacherVocabulary:
     return TeacherVocabulary(tokenizer, special_tokens, words)
 
 
-def read_layers(teacher: str | Path) -> tuple[dict[str, Any], dict[str, Float32s]]:
-    """Read configuration and weights of a sentence-transformers model, under the names of a BertModel if it is one."""
+def transformer_config(teacher: str | Path) -> dict[str, Any]:
+    """The configuration of the transformer of a sentence-transformers model; empty without one."""
+    file = _transformer(Path(teacher)) / "config.json"
+    config: dict[str, Any] = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
+    return config
+
+
+def read_weights(teacher: str | Path) -> dict[str, Float32s]:
+    """Read the weights of a sentence-transformers model, under the names of a BertModel if it is one."""
     from safetensors.torch import load_file
 
-    folder = Path(teacher)
-    transformer = folder / json.loads((folder / "modules.json").read_text(encoding="utf-8"))[0]["path"]
     # By way of torch, because numpy has no bfloat16.
-    tensors = load_file(transformer / "model.safetensors")
-    weights = {
+    tensors = load_file(_transformer(Path(teacher)) / "model.safetensors")
+    return {
         next(
             (name.removeprefix(prefix) for prefix in _PREFIXES if name.startswith(prefix)), name
         ): value.float().numpy()
         for name, value in tensors.items()
     }
-    return json.loads((transformer / "config.json").read_text(encoding="utf-8")), weights
+
+
+def _transformer(folder: Path) -> Path:
+    return folder / str(json.loads((folder / "modules.json").read_text(encoding="utf-8"))[0]["path"])
 
 
 def token_ids(tokenizer: dict[str, Any]) -> dict[str, int]:

@@ -19,7 +19,7 @@ _ROUNDING = 1e-6
 
 def pearson(a: npt.ArrayLike, b: npt.ArrayLike) -> float:
     x, y = np.asarray(a, np.float64), np.asarray(b, np.float64)
-    if len(x) < 2 or _is_constant(x) or _is_constant(y):
+    if len(x) < 2 or _is_constant(np.asarray(a)) or _is_constant(np.asarray(b)):
         return float("nan")
     x, y = x - x.mean(), y - y.mean()
     return float(np.clip(x @ y / (np.linalg.norm(x) * np.linalg.norm(y)), -1.0, 1.0))
@@ -35,7 +35,8 @@ def pearson_interval(r: float, n: int) -> tuple[float, float]:
 
 def spearman(a: npt.ArrayLike, b: npt.ArrayLike) -> float:
     """Spearman's correlation rho: Pearson's r of the ranks."""
-    return float("nan") if math.isnan(pearson(a, b)) else pearson(ranks(a), ranks(b))
+    constant = len(np.asarray(a)) < 2 or _is_constant(np.asarray(a)) or _is_constant(np.asarray(b))
+    return float("nan") if constant else pearson(ranks(a), ranks(b))
 
 
 def ranks(values: npt.ArrayLike) -> Floats:
@@ -101,9 +102,9 @@ def _standardized(rows: Floats) -> Floats:
 
 
 def _is_constant(values: AnyFloats) -> npt.NDArray[np.bool_]:
-    """Whether all values of a row are equal, but for rounding."""
-    largest = np.abs(values).max(axis=-1, keepdims=True)
-    return np.asarray(np.ptp(values, axis=-1, keepdims=True) <= _ROUNDING * largest)
+    """Whether all values of a row are equal, in float32 but for its rounding."""
+    rounding = _ROUNDING * np.abs(values).max(axis=-1, keepdims=True) if values.dtype == np.float32 else 0.0
+    return np.asarray(np.ptp(values, axis=-1, keepdims=True) <= rounding)
 
 
 def sample_counts(n: int, samples: int = SAMPLES, seed: int = 1) -> Ints:

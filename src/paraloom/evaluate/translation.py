@@ -112,7 +112,7 @@ def _bleu(tokenize: str) -> Metric:
         )
     try:
         metric: Metric = sacrebleu.BLEU(tokenize=tokenize)
-    except (ImportError, RuntimeError) as error:
+    except (ImportError, RuntimeError, OSError) as error:  # some are fetched
         raise ConfigError(f"the tokenizer '{tokenize}' is not available: {str(error).strip()}") from None
     return metric
 

@@ -45,8 +45,8 @@ _SAMPLE = 0.1
 class DistillEncoder(DistillationConfig, Fit):
     """Trains a sentence encoder whose cosines are those of a teacher's vectors; no labels are needed.
 
-    One sentence of 50 is held out, 1,000 at most. The encoder that agrees best with the teacher on these is kept; a later
-    one must agree better by a margin.
+    One sentence of 50 is held out, 1,000 at most. The encoder that agrees best with the teacher on these is kept; a
+    later one must agree better by a margin.
 
     Args:
         sentences: Corpora with `text` and the `vector` that :class:`Encode` adds.

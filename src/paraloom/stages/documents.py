@@ -105,7 +105,7 @@ class AlignDocumentSentences(Source):
         5
     """
 
-    version: ClassVar[str] = "5"
+    version: ClassVar[str] = "6"
     optional_fields: ClassVar[tuple[str, ...]] = ("method", "order")
     output_schema: ClassVar[str] = "PAIRS"
 

@@ -217,16 +217,18 @@ def check_scored_languages(
 
 def check_rules(corpus: CorpusReader, scores: Sequence[str], seed: int) -> None:
     """Warn if rules take pairs for English whose language is not stated, and which are in one that has no rules."""
-    columns = [name for name in ("src_lang", "tgt_lang") if name in corpus.schema.names]
-    stated = read_sample(corpus, columns, "src", seed).columns
-    undeclared = [side for side in ("src", "tgt") if not {*stated.get(f"{side}_lang", [])} - {"", UNKNOWN}]
-    identified = _identified(corpus, "src", seed)
-    language = next((identified[side] for side in undeclared if identified[side] not in (None, *_RULE_LANGUAGES)), None)
+    from paraloom.text.function_words import sample_language
+
+    stated = [name for name in ("src_lang", "tgt_lang") if name in corpus.schema.names]
+    sample = read_sample(corpus, ["src", "tgt", *stated], "src", seed).columns
+    undeclared = [side for side in ("src", "tgt") if not {*sample.get(f"{side}_lang", [])} - {"", UNKNOWN}]
+    languages = (sample_language(sample[side]) for side in undeclared)
+    language = next((code for code in languages if code not in (None, *_RULE_LANGUAGES)), None)
     if language is not None:
         warnings.warn(
             f"the pairs do not state their language and seem to be in {language_name(language)}: "
             f"{', '.join(scores)} read them as English, and mean little. With a language, in the columns src_lang and "
-            f"tgt_lang or in the name of the file, as in pairs.{language}-{language}.tsv, they are null",
+            "tgt_lang or in the name of the file (pairs.SRC-TGT.tsv), they are null",
             stacklevel=2,
         )
 

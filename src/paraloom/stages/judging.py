@@ -147,7 +147,7 @@ def _base(folder: Path, texts: list[str], vocab_size: int) -> Base:
     """Tokenizer and weights that a judge starts from, with the most frequent tokens."""
     from tokenizers import Tokenizer
 
-    from paraloom.embed.transformer_vocabulary import prune, read_layers, read_teacher
+    from paraloom.embed.transformer_vocabulary import prune, read_teacher, read_weights, transformer_config
     from paraloom.pairs.judging.export import CONFIG, JUDGE_TYPE, TOKENIZER, read_judge
     from paraloom.pairs.judging.fitting import Base
     from paraloom.text.cross_encoder import POSITIONS_AFTER_PADDING
@@ -171,7 +171,7 @@ def _base(folder: Path, texts: list[str], vocab_size: int) -> Base:
             file=folder,
             remedy="Set 'vocab_size' to 14000, say: the most frequent tokens of the pairs are kept.",
         )
-    config, weights = read_layers(folder)
+    config, weights = transformer_config(folder), read_weights(folder)
     if "encoder.layer.0.attention.self.query.weight" not in weights:
         raise ModelError(
             "the base of a judge must be a model of the family of BERT",
