@@ -15,6 +15,7 @@ from commands import Command
 from paraloom import api
 from paraloom.api.outputs import OutputRecord, check_output, is_up_to_date
 from paraloom.core.errors import ConfigError, RunError
+from paraloom.io.atomic import write_text
 
 PAIRS = "Guten Morgen.\tGood morning.\nDer Hund ist da.\tThe dog is here.\n"
 SCORE = ("score", "mine.tsv", "--with", "overlap", "--workers", 1)
@@ -197,6 +198,13 @@ def test_a_folder_or_vectors_do_not_become_one_named_like_standard_output(
     assert (status, out) == (1, "")
     assert "this output cannot be written to standard output" in err
     assert not (tmp_path / "-").exists()
+
+
+def test_a_file_named_like_standard_output_needs_its_whole_path(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"standard output, which - and \./- are.*\n?.* with its whole path"):
+        write_text(Path("./-"), "a")
+    write_text(tmp_path / "-", "a")
+    assert (tmp_path / "-").read_text() == "a"
 
 
 def test_every_command_with_an_output_can_be_forced(paraloom: Command) -> None:

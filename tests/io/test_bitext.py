@@ -149,10 +149,10 @@ def test_no_rows(tmp_path: Path, target: str, rows: Rows) -> None:
 def test_origin_and_languages_from_names(tmp_path: Path, name: str, pair_id: str, langs: tuple[str, str]) -> None:
     if "{" in name:
         for lang in ("cs", "en"):
-            write_file(tmp_path / name.replace("{cs,en}", lang), f"{lang}\n")
+            write_file(tmp_path / name.replace("{cs,en}", lang), f"in {lang}\n")
     else:
-        write_file(tmp_path / name, "cs\ten\n")
-    expected = {"pair_id": pair_id, "src": "cs", "tgt": "en", "src_lang": langs[0], "tgt_lang": langs[1]}
+        write_file(tmp_path / name, "in cs\tin en\n")
+    expected = {"pair_id": pair_id, "src": "in cs", "tgt": "in en", "src_lang": langs[0], "tgt_lang": langs[1]}
     assert read(tmp_path / name) == [expected | {"origin": pair_id[:-2]}]
     (row,) = read(tmp_path / name, src_lang="sk", tgt_lang="en-GB", origin="mine")
     assert (row["src_lang"], row["tgt_lang"], row["pair_id"], row["origin"]) == ("sk", "en-GB", "mine:1", "mine")
@@ -205,9 +205,46 @@ def test_columns_of_parquet_are_found_as_those_of_tables(
     table = pa.table({"number": [1], columns[0]: ["Ein Hund."], columns[1]: ["A dog."]})
     pq.write_table(table, tmp_path / "a.parquet")
     write_file(tmp_path / "a.jsonl", json.dumps(table.to_pylist()[0]))
-    for name in ("a.parquet", "a.jsonl"):
+    for name in ("a.parquet", "a.jsonl") if columns[0] != "left" else ("a.parquet",):
         [row] = read(tmp_path / name)
         assert (row["src"], row["tgt"], row["src_lang"], row["tgt_lang"]) == ("Ein Hund.", "A dog.", *langs)
+
+
+@pytest.mark.parametrize(
+    ("first", "keys"),
+    [
+        ({"de": "Ein Hund.", "en": None, "comment": "checked"}, ("de", "en")),
+        ({"source": "Ein Hund.", "target": None, "domain": "news"}, ("source", "target")),
+        ({"phrase": "Ein Hund.", "paraphrase": None, "note": "checked"}, ("phrase", "paraphrase")),
+        ({"translation": {"de": "Ein Hund.", "en": None}, "a": "x", "b": "y"}, ("de", "en")),
+        ({"translation": None, "a": "x", "b": "y"}, ("de", "en")),
+    ],
+)
+def test_a_null_in_the_first_object_is_no_other_side(
+    tmp_path: Path, first: dict[str, object], keys: tuple[str, str]
+) -> None:
+    good: dict[str, object] = dict(zip(keys, ("Eine Katze.", "A cat."), strict=True))
+    rows = [first, first | ({"translation": good} if "translation" in first else good)]
+    write_file(tmp_path / "a.jsonl", "\n".join(map(json.dumps, rows)))
+    bad: list[int] = []
+    assert sides(tmp_path / "a.jsonl", on_reject=lambda row, *_: bad.append(row)) == [("Eine Katze.", "A cat.")]
+    assert bad == [1]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"id": "a17", "text": "The dog sleeps well."},
+        {"language": "English", "label": "entailment"},
+        {"left": "Ein Hund.", "right": "A dog."},
+        {"de": "Ein Hund.", "comment": "checked"},
+        {"translation": {"text": "Ein Hund.", "source": "a book"}},
+    ],
+)
+def test_any_two_texts_of_json_are_not_a_pair(tmp_path: Path, value: dict[str, object]) -> None:
+    write_file(tmp_path / "a.jsonl", json.dumps(value))
+    with pytest.raises(DataError, match="row 1: key 'src' not found; the keys are "):
+        read(tmp_path / "a.jsonl")
 
 
 def test_column_translation_of_json(tmp_path: Path) -> None:

@@ -105,10 +105,56 @@ def test_a_header_of_languages_without_rows_is_not_a_pair(tmp_path: Path, name: 
 
 @pytest.mark.parametrize("repeated", ["text", "sentence", "src"])
 def test_a_header_of_two_equal_names_is_refused_unless_columns_are_numbered(tmp_path: Path, repeated: str) -> None:
-    (tmp_path / "a.csv").write_text(f"{repeated},{repeated}\na,b\n")
-    with pytest.raises(ConfigError, match=f"2 columns have the name '{repeated}'"):
-        read(tmp_path / "a.csv")
-    assert read(tmp_path / "a.csv", src_column=1, tgt_column=2) == [(repeated, repeated), ("a", "b")]
+    below = "Ein Hund.,A dog.\n"
+    for content in (
+        f"{repeated},{repeated}\n",
+        f"{repeated},{repeated},id\na,b,1\n",
+        f"{repeated},{repeated}\n{below}",
+    ):
+        (tmp_path / "a.csv").write_text(content)
+        with pytest.raises(ConfigError, match=f"2 columns have the name '{repeated}'"):
+            read(tmp_path / "a.csv")
+    assert read(tmp_path / "a.csv", src_column=1, tgt_column=2) == [(repeated, repeated), ("Ein Hund.", "A dog.")]
+
+
+@pytest.mark.parametrize("mark", ["\t", ","])
+@pytest.mark.parametrize(
+    ("first", "below"),
+    [
+        (("Text", "Text"), ("Haus", "house")),
+        (("positive", "Positive"), ("Haus", "house")),
+        (("Anchor", "anchor"), ("Haus", "house")),
+        (("Text", "Text"), ("", "")),
+        (("Phrase", "paraphrase"), ("Haus", "house")),
+        (("Phrase", "paraphrase"), ("Guten Morgen.", "Good morning.")),
+        (("it", "es"), ("", "")),
+        (("ja", "no"), ("", "")),
+    ],
+)
+def test_words_of_a_first_row_are_a_pair(
+    tmp_path: Path, mark: str, first: tuple[str, str], below: tuple[str, str]
+) -> None:
+    rows = [first, below, ("Hund", "dog")]
+    file = tmp_path / ("a.csv" if mark == "," else "a.tsv")
+    file.write_text("".join(f"{mark.join(filter(None, row))}\n" for row in rows))
+    assert read(file) == rows
+
+
+def test_a_single_pair_of_words_that_are_codes_is_read(tmp_path: Path) -> None:
+    (tmp_path / "a.tsv").write_text("it\tes\n")
+    assert read(tmp_path / "a.tsv") == [("it", "es")]
+
+
+def test_a_lexicon_is_read_by_the_names_of_its_columns(tmp_path: Path) -> None:
+    (tmp_path / "a.tsv").write_text("phrase\tparaphrase\tpivots\tprobability\nbig\tlarge\t1\t0.5\n")
+    assert read(tmp_path / "a.tsv") == [("big", "large")]
+
+
+def test_a_header_of_codes_that_are_words_counts_if_languages_are_expected(tmp_path: Path) -> None:
+    (tmp_path / "a.it-es.tsv").write_text("it\tes\n")
+    (tmp_path / "three.tsv").write_text("id\tit\tes\n")
+    for name in ("a.it-es.tsv", "three.tsv"):
+        assert list(read_pairs(tmp_path / name)) == []
 
 
 def test_codes_in_a_dictionary_are_words(tmp_path: Path) -> None:

@@ -112,7 +112,11 @@ def check_replaceable(folder: Path, new: Path) -> None:
 def check_local(path: Path) -> None:
     """Refuse a URL and standard output, which would become a folder of a strange name."""
     if str(path) == "-":
-        raise ConfigError("this output cannot be written to standard output", remedy="Name a file or folder.")
+        # A Path of ./- is the same as one of -.
+        raise ConfigError(
+            "this output cannot be written to standard output, which - and ./- are",
+            remedy="Name a file or folder, with its whole path if its name is -.",
+        )
     if is_url(path):
         raise ConfigError(
             "cannot write to a URL: only the folder of a run may be one",

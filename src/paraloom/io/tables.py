@@ -191,7 +191,7 @@ def unread_columns(source: str) -> list[str]:
     """Columns of a table that reading it as pairs leaves out, where those of the sides have names."""
     try:
         columns = _dataset_schema(source).names if is_dataset(source) else columns_of_file(Path(source))
-        header = find_header(columns, ["A text, in two words."] * len(columns), ReadOptions(source))
+        header = find_header(columns, None, ReadOptions(source))
     except (ConfigError, DataError, MissingExtraError):
         return []
     read = {*PAIRS.names, *(() if header is None else (columns[header.src], columns[header.tgt]))}

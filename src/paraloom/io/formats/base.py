@@ -42,6 +42,10 @@ SIDE_NAMES = (
 """Names that the columns of the two sides have in tables of the field."""
 
 _TEXT_NAMES = frozenset(["text", "sentence", *chain(*SIDE_NAMES)])
+_CODES_AS_WORDS = frozenset(
+    ["chi", "da", "el", "es", "fin", "fra", "ger", "he", "hi", "hin", "hun", "ice", "is", "it", "ja", "no", "por"]
+)
+"""Codes of languages that are common words of another language, or of their own."""
 
 _LANGUAGES = re.compile(r"(?:^|\.)([a-z]{2,3})-([a-z]{2,3})$")
 _CHARACTER_NAMES = {"\t": "a tab", "\n": "a line feed", "\r": "a carriage return"}
@@ -100,20 +104,32 @@ class Header(NamedTuple):
     tgt_lang: str | None = None
 
 
-def find_header(fields: Sequence[str], below: Sequence[str], options: ReadOptions) -> Header | None:
+def find_header(fields: Sequence[str], below: Sequence[str] | None, options: ReadOptions) -> Header | None:
     """Tell whether the first row of a table is a header, and which columns are the two sides.
 
     A header names the sides (`SIDE_NAMES`), or their languages by code or in English. Codes are words, too ('es',
-    'it'): without languages from elsewhere they do not count above a row of words.
+    'it'): without languages from elsewhere they do not count above a row of words, nor above an empty one or none.
+
+    Args:
+        fields: The first row.
+        below: The second row, empty without one; None if the first one is known to be a header.
+        options: Languages that are expected, and the file.
     """
     names = [field.strip().lower() for field in fields]
+    is_lexicon = below is None or not {"score", "probability"}.isdisjoint(names)
     for src, tgt in SIDE_NAMES:
-        if names.count(src) == names.count(tgt) == 1:
+        # 'Phrase' and 'paraphrase' may be a first pair: they are names in a lexicon, with its figures beside them.
+        if names.count(src) == names.count(tgt) == 1 and (is_lexicon or src != "phrase"):
             return Header(names.index(src), names.index(tgt))
     languages = {column: code for column, name in enumerate(names) if (code := known_language(name))}
     expected = [language_code(options.src_lang), language_code(options.tgt_lang)]
-    header = _named_by_language(languages, [text for text in below if text.strip()], expected)
-    if header is None and (repeated := [name for name in names if names.count(name) > 1 and name in _TEXT_NAMES]):
+    is_above_text = below is None or any(map(_is_sentence, below))
+    is_above_words = not is_above_text and any(map(str.strip, below or ()))
+    is_pair_of_words = len(names) == 2 and not _CODES_AS_WORDS.isdisjoint(names)
+    header = _named_by_language(languages, is_above_words or (is_pair_of_words and not is_above_text), expected)
+    repeated = [name for name in names if names.count(name) > 1 and name in _TEXT_NAMES]
+    # Two equal words above others are a pair, as 'Text' in two languages.
+    if header is None and repeated and (is_above_text or not below or len(names) > 2):
         raise repeated_column(repeated[0], names, options)
     return header
 
@@ -127,16 +143,14 @@ def repeated_column(name: str, fields: Sequence[str], options: ReadOptions) -> C
     )
 
 
-def _named_by_language(
-    languages: Mapping[int, str], below: Sequence[str], expected: Sequence[str | None]
-) -> Header | None:
-    """The columns that are named by the languages that are expected, or by any two."""
+def _named_by_language(languages: Mapping[int, str], is_pair: bool, expected: Sequence[str | None]) -> Header | None:
+    """The columns that are named by the languages that are expected, or by any two unless they may be a pair."""
     if all(expected):
         columns = [[column for column, code in languages.items() if code == side] for side in expected]
         if len(columns[0]) == len(columns[1]) == 1 and expected[0] != expected[1]:
             return Header(columns[0][0], columns[1][0])
         return None
-    if len(languages) != 2 or len(set(languages.values())) != 2 or (below and not any(map(_is_sentence, below))):
+    if len(languages) != 2 or len(set(languages.values())) != 2 or is_pair:
         return None
     (src_at, src_code), (tgt_at, tgt_code) = languages.items()
     if any(side not in (None, code) for side, code in zip(expected, (src_code, tgt_code), strict=True)):

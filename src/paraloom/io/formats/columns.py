@@ -43,9 +43,9 @@ class Side(NamedTuple):
     lang: str | None = None
 
 
-def choose_sides(schema: pa.Schema, options: ReadOptions) -> tuple[Side, Side]:
+def choose_sides(schema: pa.Schema, options: ReadOptions, *, any_two: bool = True) -> tuple[Side, Side]:
     """Choose the columns of the two sides: those that are named, two languages of the column `translation`, or two text
-    columns, as a header names them.
+    columns, as a header names them; with `any_two`, also the only two, whatever their names.
     """
     if options.src_column is not None or options.tgt_column is not None:
         named = (options.src_column or "src", options.tgt_column or "tgt")
@@ -54,10 +54,10 @@ def choose_sides(schema: pa.Schema, options: ReadOptions) -> tuple[Side, Side]:
     if translation_keys(schema):
         return _translation_sides(schema, options)
     texts = [field.name for field in schema if is_text(field.type)]
-    header = find_header(texts, ["A text, in two words."] * len(texts), options)
+    header = find_header(texts, None, options)
     if header is not None:
         return Side(texts[header.src], None, header.src_lang), Side(texts[header.tgt], None, header.tgt_lang)
-    if len(texts) == 2:
+    if any_two and len(texts) == 2:
         return Side(texts[0]), Side(texts[1])
     raise ConfigError(
         f"the columns of the two sides are not clear; the columns are {', '.join(schema.names)}",

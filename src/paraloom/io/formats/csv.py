@@ -36,7 +36,8 @@ def read(options: ReadOptions) -> Iterator[PairRow]:
     if isinstance(first, BadRow):
         raise first.error.at(file=options.path, row=1)
     second = next(records, None)
-    columns = table_columns(options, first, [second.text] if isinstance(second, BadRow) else second or [])
+    below = [second.text] if isinstance(second, BadRow) else [] if second is None else second or [""]
+    columns = table_columns(options, first, below)
     rows = [record for record in ((second,) if columns.header else (first, second)) if record is not None]
     for row, record in enumerate(chain(rows, records), 1):
         if isinstance(record, BadRow):

@@ -30,7 +30,7 @@ def read(options: ReadOptions) -> Iterator[PairRow]:
         return
     second = next(lines, None)
     fields = decode(first, options.path, 1).split("\t")
-    columns = table_columns(options, fields, raw_text(second or b"").split("\t"))
+    columns = table_columns(options, fields, [] if second is None else raw_text(second).split("\t"))
     rows = [line for line in ((second,) if columns.header else (first, second)) if line is not None]
     for row, line in enumerate(chain(rows, lines), 1):
         try:
