@@ -42,6 +42,17 @@ def test_options_are_those_of_every_call() -> None:
     assert model.signature != TemplateCandidates(paraphraser()).signature
 
 
+def test_templates_that_were_chosen_are_not_asked_for() -> None:
+    model = paraphraser()
+    model.translator = ToyTranslator(["rains now ."])
+    assert {one.has_template for one in model.candidates(["it rains ."], n=3, template="auto")[0]} == {False}
+    config = SelectionConfig(meaning=0, difference=0, fluency=0)
+    source = TemplateCandidates(model, template="auto")
+    _, selected = SelectingParaphraser(source, ParaphraseSelector(config), n=1, candidates=3).answer(["it rains ."])
+    assert [one.text for one in selected.kept[0]] == ["rains now ."] and not selected.dropped
+    assert selected.kept[0][0].template < 1, "the nearest to its template is still the best one"
+
+
 @pytest.mark.parametrize("part", [rewrites, Move, lost_label])
 def test_the_signature_has_the_rules_and_the_code_that_applies_them(
     part: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -34,6 +34,55 @@ def test_one_constituent_has_another_place() -> None:
     assert moved(TEXT, TREE) == ["Don't run (please) if you're late!"]
 
 
+@pytest.mark.parametrize(
+    ("text", "tree", "expected"),
+    [
+        (
+            "I fell because of you; he laughed.",
+            "(S (NP (PRP I)) (VP (VBD fell) (PP (IN because) (IN of) (NP (PRP you)))) (: ;) (S (NP (PRP he)) "
+            "(VP (VBD laughed))) (. .))",
+            [],
+        ),
+        (
+            "I fell because of you; he laughed.",
+            "(S (NP (PRP I)) (VP (VBD fell) (PP (IN because) (IN of) (NP (PRP you))) (, ;) (S (NP (PRP he)) "
+            "(VP (VBD laughed)))) (. .))",
+            [],
+        ),
+        (
+            "In March he went with Mary (in May).",
+            "(S (PP (IN In) (NP (NNP March))) (NP (PRP he)) (VP (VBD went) (PP (IN with) (NP (NNP Mary))) "
+            "(PP (-LRB- -LRB-) (IN in) (NP (NNP May)) (-RRB- -RRB-))) (. .))",
+            ["He went with Mary (in May) in March."],
+        ),
+        (
+            '"I left at noon," he said.',
+            "(S (S (`` ``) (NP (PRP I)) (VP (VBD left) (PP (IN at) (NP (NN noon)))) (, ,) ('' '')) (NP (PRP he)) "
+            "(VP (VBD said)) (. .))",
+            [],
+        ),
+        (
+            '"He quickly left."',
+            "(S (`` ``) (NP (PRP He)) (ADVP (RB quickly)) (VP (VBD left)) (. .) ('' ''))",
+            [],
+        ),
+        (
+            "He said “at noon” then.",
+            "(S (NP (PRP He)) (VP (VBD said) (PP (NNP “) (IN at) (NP (NN noon)) (NNP ”)) (ADVP (RB then))) (. .))",
+            [],
+        ),
+        ("Yes, I do.", "(S (INTJ (UH Yes)) (, ,) (NP (PRP I)) (VP (VBP do)) (. .))", []),
+        (
+            "Please call me if you can.",
+            "(S (INTJ (UH Please)) (VP (VB call) (NP (PRP me)) (SBAR (IN if) (S (NP (PRP you)) (VP (MD can))))) (. .))",
+            ["If you can, please call me."],
+        ),
+    ],
+)
+def test_what_would_be_no_sentence_stays(text: str, tree: str, expected: list[str]) -> None:
+    assert moved(text, tree) == expected
+
+
 @pytest.mark.parametrize("text", ["If you're late, run!", TEXT + " Now.", ""])
 def test_a_tree_of_another_text(text: str) -> None:
     assert locate_leaves(text, TREE) is None

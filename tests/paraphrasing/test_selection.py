@@ -13,7 +13,7 @@ import pytest
 from paraloom.core.errors import ConfigError
 from paraloom.core.protocols import Variant
 from paraloom.paraphrasing import selection as selecting
-from paraloom.paraphrasing.control import ControlledVariant
+from paraloom.paraphrasing.control import ControlledVariant, join_parts, warn_of_distance
 from paraloom.paraphrasing.rewrites import Rewrite
 from paraloom.paraphrasing.selection import ParaphraseSelector, text_units, unit_difference
 from paraloom.paraphrasing.selection_config import (
@@ -250,6 +250,34 @@ def test_what_has_another_template_is_dropped() -> None:
     ]
     selection = ParaphraseSelector(config).select(["five six"], [candidates])
     assert selection.reasons == [["another template", "another template", ""]]
+
+
+def test_of_joined_texts_all_parts_must_have_the_template() -> None:
+    asked, own, other = "(S (NP (DT)) (VP))", "(S (NP (NN)) (VP))", "(S (VP))"
+    has, lacks, unknown = (
+        ControlledVariant("one six", -1.0, 2, asked, parsed, distance, rule="rule", exemplar=True)
+        for parsed, distance in ((own, 1), (other, 3), (None, None))
+    )
+    named = ControlledVariant("one six", -1.0, 2, asked, asked, 0)
+    for row, expected in [
+        ([has, has], True),
+        ([has, lacks], False),
+        ([lacks, unknown], False),
+        ([has, unknown], None),
+        ([named, named], True),
+        ([named, named._replace(distance=2)], False),
+    ]:
+        [whole] = join_parts([[one] for one in row])
+        assert whole.has_template is expected and whole.pieces == 2
+        assert (whole.exemplar, whole.rule) == (row[0].exemplar, row[0].rule)
+    [[kept]] = (
+        ParaphraseSelector(SelectionConfig(meaning=0, difference=0, fluency=0))
+        .select(["five six. five six."], [join_parts([[has], [has]])])
+        .kept
+    )
+    assert kept.text == "one six one six"
+    with pytest.warns(UserWarning, match=r"the nearest is 'one six one six'$"):
+        warn_of_distance(["five six. five six."], [join_parts([[lacks], [unknown]])])
 
 
 def test_what_the_paraphraser_finds_improbable_is_dropped() -> None:

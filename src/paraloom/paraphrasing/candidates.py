@@ -57,7 +57,9 @@ class TemplateCandidates:
         """Paraphrase texts, without a warning where no variant has the template; of English ones also by rules."""
         groups = self.paraphraser.candidates(texts, n=n, seed=seed, **self.options)
         if self.options.get("template") == AUTO:
-            return [[*group] for group in self.paraphraser.with_free_logprobs(texts, groups)]
+            # Any template will do, so what has another one than it was written by stays.
+            scored = self.paraphraser.with_free_logprobs(texts, groups)
+            return [[one._replace(matches=(None,)) for one in group] for group in scored]
         if self.options.get("template") is not None or self.options.get("like") is not None:
             english = self.language == "en"
             return [[*group] for group in (self.paraphraser.with_moves(texts, groups) if english else groups)]

@@ -25,10 +25,14 @@ class ControlledVariant(NamedTuple):
     cut: bool = False
     rule: str = ""
     exemplar: bool = False
+    # `has_template` of each part of a joined one; (None,): the template is not asked for
+    matches: tuple[bool | None, ...] = ()
 
     @property
     def has_template(self) -> bool | None:
         """Whether its own parse has the template, or the constituents of the exemplar; None where that is unknown."""
+        if self.matches:
+            return False if False in self.matches else None if None in self.matches else True
         if self.exemplar and self.template and self.parsed:
             return cut_tree(self.parsed, TEMPLATE_HEIGHT) == cut_tree(self.template, TEMPLATE_HEIGHT)
         return None if self.distance is None else self.distance == 0
@@ -73,6 +77,7 @@ def join_parts(parts: Sequence[Sequence[ControlledVariant]]) -> list[ControlledV
     for rank in range(max(map(len, parts))):
         row = [part[min(rank, len(part) - 1)] for part in parts]
         distances = [variant.distance for variant in row if variant.distance is not None]
+        rules = [variant.rule for variant in row]
         owns = [variant.parsed for variant in row if variant.parsed is not None]
         variants.append(
             ControlledVariant(
@@ -84,6 +89,9 @@ def join_parts(parts: Sequence[Sequence[ControlledVariant]]) -> list[ControlledV
                 sum(distances) if len(distances) == len(row) else None,
                 len(row),
                 any(variant.cut for variant in row),
+                "+".join(dict.fromkeys(rules)) if all(rules) else "",
+                row[0].exemplar,
+                tuple(variant.has_template for variant in row),
             )
         )
     return variants
@@ -100,8 +108,9 @@ def warn_of_distance(texts: Sequence[str], groups: Sequence[Sequence[ControlledV
         text, nearest = missed[0]
         shown = text if len(text) <= 60 else f"{text[:57]}..."
         count = f"{len(missed)} of {len(texts)} texts have no paraphrase" if len(texts) > 1 else "no paraphrase"
+        far = f" with {nearest.parsed}, at tree edit distance {nearest.distance}" if nearest.parsed else ""
         warnings.warn(
             f"{count} with the template that was asked for: for '{shown}' and {nearest.template} the nearest is "
-            f"'{nearest.text}' with {nearest.parsed}, at tree edit distance {nearest.distance}",
+            f"'{nearest.text}'{far}",
             stacklevel=3,
         )

@@ -20,7 +20,10 @@ _PARTS_OF_CLAUSES = frozenset({"VP", "SQ"})
 """Constituents whose own constituents may move out of them, within the clause."""
 _MOVABLE = frozenset({"PP", "ADVP", "SBAR", "S", "INTJ"})
 _PUNCTUATION = frozenset({",", ":", ".", "NFP"})
-_OPENING = frozenset({"-LRB-", "``"})
+_MARKS = frozenset([*'()[]{}"“”„«»‘', "``", "''"])
+"""Brackets and quotation marks, however a parser tags them."""
+_BREAKS = frozenset([*";:–—…-", "--", "..."])
+"""Punctuation between parts that stay where they are, however a parser tags it."""
 _NAMES = frozenset({"NNP", "NNPS"})
 _WRITTEN = {
     "-LRB-": ("(",), "-RRB-": (")",), "-LSB-": ("[",), "-RSB-": ("]",), "-LCB-": ("{",), "-RCB-": ("}",),
@@ -63,7 +66,7 @@ def reordered(text: str, tree: str, random: np.random.Generator) -> str | None:
 def moved(text: str, tree: str) -> list[str]:
     """A sentence with an adverbial or a clause at its front, before a comma, or with the first one at its end."""
     leaves = locate_leaves(text, tree)
-    if not leaves:
+    if not leaves or any(leaf.tag == ":" or text[leaf.start : leaf.end] in _BREAKS for leaf in leaves):
         return []
     clauses, last = _Clauses(tree, leaves), len(leaves)
     while last and leaves[last - 1].tag in _PUNCTUATION:
@@ -72,9 +75,8 @@ def moved(text: str, tree: str) -> list[str]:
     results = []
     for position, part in enumerate(parts):
         start, end = clauses.nodes[part].start, clauses.nodes[part].end
-        bracketed = start > 0 and leaves[start - 1].tag in _OPENING
         glued = _within_word(leaves, start) or _within_word(leaves, end)
-        if clauses.nodes[part].label not in _MOVABLE or bracketed or glued:
+        if clauses.nodes[part].label not in _MOVABLE - {"INTJ"} or _is_marked(text, leaves, start, end) or glued:
             continue
         before = [number for number in range(start) if number != start - 1 or leaves[number].tag != ","]
         behind = [number for number in range(end, last) if number != end or leaves[number].tag != ","]
@@ -200,6 +202,15 @@ def _within_word(leaves: Sequence[Leaf], number: int) -> bool:
         return False
     before, leaf = leaves[number - 1], leaves[number]
     return leaf.start == before.end and not {leaf.tag, before.tag} & _PUNCTUATION
+
+
+def _is_marked(text: str, leaves: Sequence[Leaf], start: int, end: int) -> bool:
+    """Whether brackets or quotation marks are in some words, around them, or beside them but for punctuation."""
+    marks = [leaf.tag in _WRITTEN or text[leaf.start : leaf.end] in _MARKS for leaf in leaves]
+    others = [number for number, leaf in enumerate(leaves) if marks[number] or leaf.tag not in _PUNCTUATION]
+    first = max((number for number in others if number < start), default=start)
+    last = min((number for number in others if number >= end), default=end - 1)
+    return any(marks[first : last + 1]) or sum(marks[:start]) % 2 == 1
 
 
 def _capitalized_like(text: str, written: str) -> str:

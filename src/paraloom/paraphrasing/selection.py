@@ -27,6 +27,7 @@ from paraloom.text.characters import WITHOUT_SPACES
 from paraloom.text.function_words import suspected_language
 from paraloom.text.tokens import words
 
+# Why a candidate is dropped, in the order in which it is checked.
 EMPTY, REFUSED, CUT, REPETITION = "empty", "refused by the model", "cut off by the decoder", REPEATED
 OTHER_TEMPLATE, COPY, LENGTH, OTHER_CHANGE = (
     "another template",
@@ -36,7 +37,6 @@ OTHER_TEMPLATE, COPY, LENGTH, OTHER_CHANGE = (
 )
 DRIFT, DOUBTFUL, IMPROBABLE = "meaning changed", "probably not right", "improbable"
 DUPLICATE, SURPLUS = "near-duplicate of a better candidate", "over the limit"
-"""Why a candidate is dropped, in the order in which it is checked."""
 
 FOREIGN = "the text is in another language"
 """Why none of a text is kept, where a judge of English is asked."""

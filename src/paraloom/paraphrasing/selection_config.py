@@ -28,7 +28,8 @@ class SelectionConfig(Config):
         distinct: Minimum difference between two paraphrases that are kept for the same text, 0 to 1.
         difference_weight: What a difference of 1 adds to the rank, 0 or more, where a probability of 1 adds 1.
         fluency_weight: What the highest fluency adds to the rank, 0 or more, where no judge is asked.
-        template_weight: What the template that was asked for adds to the rank, 0 or more.
+        template_weight: What the template of an exemplar or of `auto` adds to the rank, 0 or more; with a template that
+            was named, all that are kept have it.
         variety_weight: What similarity to a better paraphrase of the same text takes from the rank, 0 or more.
         change: Kind of change that a candidate must show: word, order or contraction; '' for any.
 
