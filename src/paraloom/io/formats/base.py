@@ -127,7 +127,7 @@ def find_header(fields: Sequence[str], below: Sequence[str] | None, options: Rea
     is_above_words = not is_above_text and any(map(str.strip, below or ()))
     is_pair_of_words = len(names) == 2 and not _CODES_AS_WORDS.isdisjoint(names)
     header = _named_by_language(languages, is_above_words or (is_pair_of_words and not is_above_text), expected)
-    repeated = [name for name in names if names.count(name) > 1 and name in _TEXT_NAMES]
+    repeated = [name for name in names if name in _TEXT_NAMES and names.count(name) > 1]
     # Two equal words above others are a pair, as 'Text' in two languages.
     if header is None and repeated and (is_above_text or not below or len(names) > 2):
         raise repeated_column(repeated[0], names, options)
