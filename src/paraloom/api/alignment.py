@@ -8,7 +8,6 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict, Unpack
 
-from paraloom.api.outputs import path_text
 from paraloom.bundled import ALIGNMENT_ENCODER
 from paraloom.core.batches import as_list
 from paraloom.core.beads import MAX_BEAD_SIZE, Bead
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from paraloom.api.translators import AnyTranslator
 
 # Of files alone: `align` does without.
+_path_text = late("paraloom.api.outputs:path_text")
 _write_pairs = late("paraloom.io.bitext:write_pairs")
 _write_beads = late("paraloom.io.formats.alignments:write_beads")
 _file_stem = late("paraloom.io.formats.base:file_stem")
@@ -227,8 +227,8 @@ def align_files(
     """
     config = replace(config or AlignFilesConfig(), **settings)
     in_memory, aligner = "sentences in memory use align", config.aligner()
-    names = path_text(source, in_memory), path_text(target, in_memory)
-    _check_output(path_text(output), config.order)
+    names = _path_text(source, in_memory), _path_text(target, in_memory)
+    _check_output(_path_text(output), config.order)
     pair = _read(names, config)
     beads = _align(pair, names, config, aligner)
     _write(beads, pair, names, str(output), config)

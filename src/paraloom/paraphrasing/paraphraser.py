@@ -258,23 +258,7 @@ class ControlledParaphraser:
         """
         trees = self._trees(texts)
         templates = [group[0].template if group else None for group in groups]
-        rules = [{one.text: one.rule for one in rewrites(text)} for text in texts]
-        written = [
-            [one for one in dict.fromkeys([*of_rules, *moved(text, tree or "")]) if group]
-            for text, tree, of_rules, group in zip(texts, trees, rules, groups, strict=True)
-        ]
-        parsed = control_variants(
-            [[Variant(one, math.nan, 1) for one in ones] for ones in written], templates, self.parser
-        )
-        added = [
-            [
-                one._replace(rule=of_rules.get(one.text, ""), exemplar=group[0].exemplar)
-                for one in further
-                if one.text not in {known.text for known in group}
-            ]
-            for group, further, of_rules in zip(groups, parsed, rules, strict=True)
-        ]
-        added = [[one for one in ones if one.has_template] for ones in added]
+        added = self._written(texts, trees, templates, groups)
         shown = [self._shown(*one) for one in zip(trees, templates, strict=True)]
         sources = [source_text(*one) for one in zip(texts, shown, strict=True)]
         scored = self._with_logprobs(sources, templates, [[one for one in ones if not one.rule] for ones in added])
@@ -282,6 +266,27 @@ class ControlledParaphraser:
             [*group, *(one for one in ones if one.rule), *others]
             for group, ones, others in zip(groups, added, scored, strict=True)
         ]
+
+    def _written(
+        self,
+        texts: Sequence[str],
+        trees: Sequence[str | None],
+        templates: Sequence[str | None],
+        groups: Sequence[Sequence[ControlledVariant]],
+    ) -> list[list[ControlledVariant]]:
+        """What rules and moves make of each text, as far as it has the template and is not in the group."""
+        rules = [{one.text: one.rule for one in rewrites(text)} for text in texts]
+        written = [
+            [Variant(one, math.nan, 1) for one in dict.fromkeys([*of_rules, *moved(text, tree or "")])] if group else []
+            for text, tree, of_rules, group in zip(texts, trees, rules, groups, strict=True)
+        ]
+        result = []
+        parsed = control_variants(written, templates, self.parser)
+        for group, ones, of_rules in zip(groups, parsed, rules, strict=True):
+            known = {one.text for one in group}
+            further = [one._replace(rule=of_rules.get(one.text, ""), exemplar=group[0].exemplar) for one in ones]
+            result.append([one for one in further if one.text not in known and one.has_template])
+        return result
 
     def check_language(self, texts: Sequence[str]) -> None:
         """Refuse texts in another language than that of the training pairs; warn where they are too few to be sure.
