@@ -133,7 +133,7 @@ def test_the_languages_of_sentences_are_those_in_the_names_of_the_files(tmp_path
 def test_an_encoder_of_other_languages_is_warned_about(
     texts: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("paraloom.api.mining.encoder_languages", lambda encoder: ["cs", "en"])
+    monkeypatch.setattr("paraloom.api.models.encoder_languages", lambda encoder: ["cs", "en"])
     vectors = workflow._default_encoder()
     (message,) = messages(lambda: align_files(*texts, tmp_path / "out.vecalign", encoder=vectors))
     assert message.startswith(f"{texts[0]} is German, but the encoder is of Czech, English")

@@ -274,7 +274,7 @@ def _align(pair: TextPair, names: tuple[str, str], config: AlignFilesConfig, ali
 def _translated(pair: TextPair, names: tuple[str, str], config: AlignFilesConfig) -> TextPair:
     """Check the texts, before any work, and add what the translator writes."""
     from paraloom.api.alignment_checks import NamedText, check_delimiters, warn_of_languages, warn_of_lengths
-    from paraloom.api.mining import encoder_languages
+    from paraloom.api.models import encoder_languages
     from paraloom.api.translators import named_model
     from paraloom.mt.streams import best_translations
     from paraloom.stages.input_checks import Direction
