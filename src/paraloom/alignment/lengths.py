@@ -23,7 +23,7 @@ _OBSERVED_WEIGHT, _HALF_WEIGHT_BEADS = 0.5, 10
 # Median |δ| of a standard normal distribution.
 _NORMAL_MEDIAN = 0.6745
 # The median of fewer beads says little of how loose texts are.
-_FEWEST_BEADS = 30
+_FEWEST_BEADS = 15
 
 
 class LengthModel(NamedTuple):
