@@ -518,12 +518,3 @@ def test_pairs_on_standard_input_or_a_pipe_are_refused(tmp_path: Path) -> None:
     for source in ("-", "/dev/stdin", tmp_path / "pipe"):
         with pytest.raises(ConfigError, match=r"cannot be read more than once\.\nWrite the pairs to a file"):
             read_pairs(source)
-
-
-@pytest.mark.parametrize("name", ["a.tmx", "a.tmx.gz", "a.{de,en}"])
-def test_scores_are_not_written_to_a_format_without_columns(tmp_path: Path, name: str) -> None:
-    pairs = as_pairs([("Hallo", "Hello")], src_lang="de", tgt_lang="en")
-    with pytest.raises(ConfigError, match="the scores would be lost"):
-        pairs.score(["length"]).write(tmp_path / name)
-    pairs.score(["length"]).filter("tgt_tokens < 9").write(tmp_path / name, engine="inline")
-    assert len(list(tmp_path.glob("a.*"))) == 1 + ("{" in name)

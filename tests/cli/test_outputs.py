@@ -90,6 +90,14 @@ def test_translations_do_not_replace_their_source_and_follow_it(paraloom: Comman
     assert (status, "made from other inputs" in err) == (1, True)
 
 
+@pytest.mark.parametrize("name", ["a.tmx", "a.tmx.gz", "a.{de,en}"])
+def test_scores_are_not_written_to_a_format_without_columns(
+    paraloom: Command, mine: Path, tmp_path: Path, name: str
+) -> None:
+    status, _, err = paraloom("score", mine, "--with", "overlap", "-o", tmp_path / name)
+    assert status == 1 and "the scores would be lost" in err and not list(tmp_path.glob("a.*"))
+
+
 def test_a_page_replaces_no_data(paraloom: Command, mine: Path) -> None:
     status, _, err = paraloom("report", "mine.tsv", "-o", "mine.tsv")
     assert (status, "unknown format '.tsv' of a page" in err, mine.read_text()) == (1, True, PAIRS)

@@ -30,7 +30,6 @@ from paraloom.core.errors import ConfigError, MissingExtraError, ParaloomError
 from paraloom.core.protocols import EncoderLike, TranslatorLike
 from paraloom.core.stage import Map, Ref, Source, Stage
 from paraloom.io import Corpus
-from paraloom.io.bitext import holds_sentences_alone
 from paraloom.io.corpus import write_corpus
 from paraloom.pipeline.definition import Definition, define_steps
 from paraloom.pipeline.registry import use_of
@@ -399,12 +398,6 @@ class Pairs(PairsTable):
             check_output(path, [str(self._source)])
             write_with_warnings(self.corpus(), str(path), warnings_of(Path(str(self._source))))
             return RunResult(Path(path), ())
-        if use_of(type(self._stages[-1])) == "score" and holds_sentences_alone(path):
-            raise ConfigError(
-                "the scores would be lost: this format holds the sentences alone",
-                file=path,
-                remedy="Write .tsv, .csv, .jsonl or .parquet.",
-            )
         return run_stages(self._stages, str(path), seed=self._seed, engine=engine, workers=workers, on_error=on_error)
 
     def batches(self) -> Iterator[pa.RecordBatch]:

@@ -22,6 +22,7 @@ from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.shard import OnError
 from paraloom.text.language_names import language_code
 
+_holds_sentences_alone = late("paraloom.io.bitext:holds_sentences_alone")
 _write_rating_page = late("paraloom.web:write_rating_page")
 
 
@@ -67,6 +68,12 @@ def _score(
     as_json: bool = False,
     **scoring: Any,
 ) -> None:
+    if _holds_sentences_alone(output):
+        raise ConfigError(
+            "the scores would be lost: this format holds the sentences alone",
+            file=output,
+            remedy="Write .tsv, .csv, .jsonl or .parquet.",
+        )
     if scoring.get("judge"):
         scoring["judge"] = api.with_answers(str(scoring["judge"]), output)
     if any("*" in str(column) for column in (src_column, tgt_column)):
