@@ -254,7 +254,7 @@ def figures(
 ) -> dict[str, Any]:
     """Areas, shares that pass, calibration; `left_out` has values of judges that never saw a kind."""
     sets, kinds, labels = (np.array([row[name] for row in rows]) for name in ("set", "kind", "label"))
-    result: dict[str, Any] = {"sets": {}, "kinds": {}, "passed": {}, "calibration": {}, "at_five_percent": {}}
+    result: dict[str, Any] = {"sets": {}, "kinds": {}, "passed": {}, "calibration": {}}
     passed = passing(values["judge"], copies)
     for name in dict.fromkeys(sets.tolist()):
         inside, changed = sets == name, sorted(set(kinds[sets == name]) - {""})
@@ -281,12 +281,6 @@ def figures(
                 entry["strict, left out"] = entry["strict"]
             entry["pairs"] = int(chosen.sum())
             result["passed"][f"{name}, {kind or ('right' if label else 'wrong')}"] = entry
-        right, wrong = inside & (labels == 1), inside & np.isin(kinds, ("words", "dropped"))
-        if wrong.sum() >= FEWEST:
-            result["at_five_percent"][name] = {
-                score: round(float((value[right] > np.quantile(value[wrong], 0.95)).mean()), 4)
-                for score, value in values.items()
-            }
         result["calibration"][name] = expected_error(values["judge"][inside], labels[inside])
     return result
 
@@ -312,7 +306,7 @@ def other_judges(rows: list[Row], folders: list[Path]) -> dict[str, Any]:
     for folder in folders:
         judge = Judge.load(folder).probabilities([row["src"] for row in rows], [row["tgt"] for row in rows])[:, 0]
         results.append(figures(rows, {"judge": np.nan_to_num(judge.astype(np.float64))}, copies, {}))
-    keys = {"sets": "judge", "kinds": "judge", "at_five_percent": "judge", "calibration": "error"}
+    keys = {"sets": "judge", "kinds": "judge", "calibration": "error"}
     result: dict[str, Any] = {
         part: {name: [one[part][name][key] for one in results] for name in results[0][part]}
         for part, key in keys.items()
@@ -522,11 +516,6 @@ def page(measured: dict[str, Any], seeds: dict[str, Any], commit: str, date: str
         ],
         "One change in a real paraphrase": [[kind, *changed(kind)] for kind in (*SHOWN, "quantifier")],
         "What passes a preset": [[text, *(cell for way in WAYS for cell in passes(text, way))] for text in TEXTS],
-        "Right pairs where 5 % of wrong ones pass": [
-            [text, percent(measured["at_five_percent"][text]["judge"]),
-             *(percent(measured["at_five_percent"][text][name]) for name in SCORERS[1:])]
-            for text in TEXTS
-        ],
         "Are the probabilities right?": [
             [name, percent(entry["right"]), percent(entry["mean"]), cut(entry["error"])]
             for name, entry in measured["calibration"].items()

@@ -304,8 +304,6 @@ def rows(results: list[dict[str, Any]]) -> list[list[str]]:
             *cells_of(lambda one: f"{one['answered']:,} + {one['none']:,} = {one['texts']:,}"),
         ],
         ["requests: plan / run (ratio)", *both("requests", "{:,.0f}".format)],
-        ["tokens in: plan / run (ratio)", *both("input_tokens", "{:,.0f}".format)],
-        ["tokens out: plan / run (ratio)", *both("output_tokens", "{:,.0f}".format)],
         ["cost: plan / run (ratio)", *both("cost", "{:,.2f}".format)],
         ["seconds: plan / run (ratio)", *both("seconds", "{:,.0f}".format)],
         ["disk, MB: plan / run (ratio)", *both("disk", lambda size: f"{size / 1e6:,.1f}")],

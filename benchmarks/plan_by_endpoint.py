@@ -1,7 +1,6 @@
 """What 51 million back-translations by an endpoint would take: `--plan` against a server of this script.
 
-    PARALOOM_DATA=… python benchmarks/plan_by_endpoint.py
-    PARALOOM_DATA=… python benchmarks/plan_by_endpoint.py --latency 1 --write
+    PARALOOM_DATA=… python benchmarks/plan_by_endpoint.py --latency 1
 
 The server, a process of its own, answers a German sentence of Tatoeba with its English translation there, so that
 answers are as long as those of a translator, after --latency seconds. A token is four characters, as the services
@@ -22,13 +21,16 @@ from pathlib import Path
 from typing import Any
 
 from endpoint import Handler, process, serve
-from results_pages import FOLDER, put_result
 
 ROOT = Path(__file__).resolve().parents[1]
 PAIRS = 51_409_584
 CONCURRENCY = 64
 PRICES = (0.15, 0.6)
 LINES = (1, 10)
+COLUMNS = (
+    "lines a request", "requests, million", "tokens in, million", "tokens out, million", "cost", "time, days",
+    "disk, GB", "requests of the plan",
+)  # fmt: skip
 
 
 def run_server(pairs: Path, latency: float) -> None:
@@ -93,7 +95,6 @@ def main() -> None:
     parser.add_argument("--latency", type=float, default=1.0, help="seconds until an answer comes")
     parser.add_argument("--rows", type=int, default=2000, help="rows of the larger sample of the plan")
     parser.add_argument("--serve", metavar="FILE", help=argparse.SUPPRESS)
-    parser.add_argument("--write", action="store_true", help="write the page of results")
     options = parser.parse_args()
     if options.serve:
         return run_server(Path(options.serve), options.latency)
@@ -102,25 +103,10 @@ def main() -> None:
         tempfile.TemporaryDirectory(prefix="paraloom-plan-") as name,
         process("--serve", pairs, "--latency", options.latency, script=__file__) as port,
     ):
-        rows = []
+        print(" | ".join(COLUMNS))
         for lines in LINES:
-            rows.append(row_of(planned(port, lines, options.rows, Path(name)), lines, options.latency))
-            print(" | ".join(rows[-1]), flush=True)
-    if options.write:
-        put_result(
-            FOLDER / "endpoints-and-plans.json",
-            {
-                "heading": "The same by an endpoint",
-                "command": [f"python benchmarks/plan_by_endpoint.py --latency {options.latency:g} --write"],
-                "machine": "cores",
-                "columns": [
-                    "lines a request", "requests, million", "tokens in, million", "tokens out, million", "cost",
-                    "time, days", "disk, GB", "requests of the plan",
-                ],
-                "align": "rrrrrrrr",
-                "rows": rows,
-            },
-        )  # fmt: skip
+            row = row_of(planned(port, lines, options.rows, Path(name)), lines, options.latency)
+            print(" | ".join(row), flush=True)
 
 
 if __name__ == "__main__":
