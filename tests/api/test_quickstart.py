@@ -11,8 +11,8 @@ import pytest
 
 from paraloom.api.paraphrasers import Paraphraser
 from paraloom.api.quickstart import BUNDLED, kernels_are_new, run_quickstart
-from paraloom.evaluate.row_groups import read_row_ranges
 from paraloom.core.errors import ConfigError
+from paraloom.evaluate.row_groups import read_row_ranges
 from paraloom.io import read_pairs
 from paraloom.mt import Translator
 from paraloom.pairs.scoring.paraphrase_model import ParaphraseModel

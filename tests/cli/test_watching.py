@@ -297,8 +297,8 @@ main()
 """
     done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, env=environment())
     assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGINT, b"", b"")  # 130 to a shell
-    with open(Path(__file__).parents[2] / "pyproject.toml", "rb") as stream:
-        assert tomllib.load(stream)["project"]["scripts"] == {"paraloom": "paraloom.__main__:main"}
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
+    assert project["scripts"] == {"paraloom": "paraloom.__main__:main"}
 
 
 def test_a_command_sets_the_handling_of_ctrl_c_back(paraloom: Command, monkeypatch: pytest.MonkeyPatch) -> None:

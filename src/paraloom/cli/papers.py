@@ -128,7 +128,7 @@ DECLARED = [
         settings={
             "names": {"metavar": "TABLES", "default": None},
             "pairs": {"role": "", "metavar": "NAME=PAIRS"},
-            **dict.fromkeys(["parser", "simple_wikipedia", "ppdb"], {"role": "input"}),
+            **{name: {"role": "input"} for name in ("parser", "simple_wikipedia", "ppdb")},
         },
         examples=("", "w17-9 pnmt-1 --pairs news=scored.parquet --sts data/sts -o runs/reproduce"),
         resumes=True,
