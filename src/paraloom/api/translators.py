@@ -179,19 +179,26 @@ def train_translator(
     with suppress(ModuleNotFoundError):  # said by the stage
         load_object("paraloom.mt.trainer:find_devices")(training)
     if development is None:
-        _check_rows(as_list(bitext), training.held_out, on_error, reading)
+        skip = None if on_error == "stop" else lambda *_: None
+        rows = partial(
+            read_pairs,
+            src_lang=src_lang,
+            tgt_lang=tgt_lang,
+            src_column=src_column,
+            tgt_column=tgt_column,
+            on_reject=skip,
+        )
+        _check_rows(map(rows, as_list(bitext)), training.held_out)
     return run_stages([*stages, training], str(output), seed=seed)
 
 
-def _check_rows(sources: Sequence[str | Path], held_out: int, on_error: OnError, reading: ReadingOptions) -> None:
+def _check_rows(sources: Iterable[Iterable[pa.RecordBatch]], held_out: int) -> None:
     """Check, before any work, that there are pairs enough to hold some out."""
     rows = 0
-    for source in sources:
-        skip = None if on_error == "stop" else lambda *_: None
-        for batch in read_pairs(source, on_reject=skip, **reading):
-            rows += batch.num_rows
-            if rows >= 2 * held_out:
-                return
+    for batch in chain.from_iterable(sources):
+        rows += batch.num_rows
+        if rows >= 2 * held_out:
+            return
     held_out_share(rows, held_out, GIVE_DEVELOPMENT)
 
 

@@ -125,7 +125,7 @@ def diversity(
     if references is not None and len(references) != len(groups):
         raise DataError(f"expected a reference for each of {len(groups)} groups, got {len(references)}")
     columns = _columns(groups, trees)
-    warn_of_words(columns["text"].to_pylist(), *UNSPACED)
+    warn_of_words(columns["text"][:200].to_pylist(), *UNSPACED)
     statistics = VariantStatistics.of(
         pa.RecordBatch.from_pydict(columns),
         trees="tree" if trees is not None else "",
