@@ -11,6 +11,7 @@ import pytest
 
 from paraloom.api.paraphrasers import Paraphraser
 from paraloom.api.quickstart import BUNDLED, kernels_are_new, run_quickstart
+from paraloom.core.errors import ConfigError
 from paraloom.evaluate.row_groups import read_row_ranges
 from paraloom.io import read_pairs
 from paraloom.mt import Translator
@@ -77,6 +78,13 @@ def test_the_bundled_models_are_small_and_have_model_cards() -> None:
     for name in ("de-en", "en-de", "english", "english-small"):
         card = (BUNDLED / name / "README.md").read_text(encoding="utf-8")
         assert "Tatoeba" in card and "LibreOffice" in card and "paraloom run examples/" in card
+
+
+def test_standard_output_is_no_folder_of_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ConfigError, match="cannot be written to standard output"):
+        run_quickstart("-")
+    assert not list(tmp_path.iterdir())
 
 
 def test_the_quickstart_filters_by_the_preset() -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pyarrow as pa
 import pytest
@@ -32,6 +33,17 @@ class Stops(Map):
         if self.interrupted:
             raise KeyboardInterrupt
         raise DataError("something is wrong")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Counts(Map):
+    """Notes how many rows it is given."""
+
+    calls: ClassVar[list[int]] = []
+
+    def apply(self, batch: pa.RecordBatch, context: Any) -> pa.RecordBatch:
+        self.calls.append(batch.num_rows)
+        return batch
 
 
 @pytest.fixture
@@ -114,3 +126,17 @@ def test_a_second_command_at_work_names_the_output(pairs: Pairs, tmp_path: Path)
     with claimed(tmp_path / "out.parquet.paraloom"), pytest.raises(RunError, match="another run is active") as caught:
         pairs.write(output, engine="inline")
     assert caught.value.file == str(output)
+
+
+def test_a_format_that_cannot_hold_a_value_loses_no_work(tmp_path: Path) -> None:
+    """The work of the stages is kept, and the message says how to write it in another format, without it again."""
+    Counts.calls.clear()
+    pairs = paraloom.as_pairs([("a\nb", "c"), ("d", "e")]).then(Counts())
+    with pytest.raises(DataError, match="'src' has a line feed") as raised:
+        pairs.write(tmp_path / "out.tsv.gz", engine="inline")
+    assert Counts.calls == [2] and not (tmp_path / "out.tsv.gz").exists()
+    command = re.search("done again: mv (.*) (.*), and the same call with the output (.*)[.]$", str(raised.value))
+    assert command and command[3] == str(tmp_path / "out.jsonl")
+    Path(command[1]).rename(command[2])
+    pairs.write(command[3], engine="inline")
+    assert Counts.calls == [2] and sorted(path.name for path in tmp_path.iterdir()) == ["out.jsonl"]

@@ -380,6 +380,27 @@ def test_an_interrupted_command_says_how_to_resume_and_resumes(tmp_path: Path, t
     assert pq.read_table(tmp_path / "pairs.parquet").num_rows == 6000
 
 
+def test_a_warning_is_printed_once_whatever_filters_are_added(
+    paraloom: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The stages of a run add filters, after which Python shows a warning again."""
+
+    def warn(*_: object, **__: object) -> int:
+        for number in (1, 1, 2, 1):
+            warnings.simplefilter("default", append=True)
+            warnings.warn(f"{number} of 3 sentences consist of unknown tokens only", stacklevel=1)
+        return 0
+
+    monkeypatch.setattr(api, "translate_file", functools.wraps(api.translate_file)(warn))
+    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)  # set by the command, too
+    for _ in range(2):  # once in each command
+        with warnings.catch_warnings():
+            warnings.simplefilter("always")
+            status, _, err = paraloom("translate", "de-en", "in.txt")
+        assert status == 0, err
+        assert err.count("1 of 3 sentences") == err.count("2 of 3 sentences") == 1
+
+
 def test_a_command_leaves_the_collection_of_garbage_as_it_was(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -42,6 +42,8 @@ def test_search_and_mining(words_encoder, paraloom, tmp_path):
     assert (
         {lines[int(row[3]) - 1] for row in rows} == {row[4] for row in rows} == {"the cat sleeps x", "the cat sleeps y"}
     )
+    (tmp_path / "tab").write_text("the\tcat sleeps\n")  # a tab more would be a column more
+    assert paraloom("search", words_encoder, "text.txt", "tab", "-k", 2)[1] == out
     paraloom("encode", words_encoder, "text.txt", "-o", "text.npy")
     assert paraloom("search", words_encoder, "text.txt", "query", "-k", 2, "--vectors", "text.npy")[1] == out
     (tmp_path / "more.txt").write_text("\n".join([*lines, "a dog"]) + "\n")

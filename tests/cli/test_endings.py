@@ -140,6 +140,8 @@ def test_reproduce(paraloom: Command, scored: Path, monkeypatch: pytest.MonkeyPa
     assert status == 0, err
     assert "Of 1 order" in out
     assert "1 table with 1 row" in err and "Written in " in err and ": tables" in err
+    status, _, err = paraloom(*call, "--ppdb", "missing.gz")
+    assert status == 1 and "missing.gz: file not found" in err and "Of 1 order" not in err
     status, out, err = paraloom(*call, "--json")
     figures = json.loads(out)
     assert (figures["summary"], [table["name"] for table in figures["tables"]]) == (

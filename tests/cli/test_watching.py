@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+import tomllib
 from collections.abc import Iterator
 from functools import wraps
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -274,3 +275,41 @@ def test_a_terminated_run_says_how_to_resume(tmp_path: Path, toy_translator: Pat
     _, err = running.communicate(timeout=TIMEOUT)
     assert running.returncode == 143 and "Traceback" not in err and "resumes from there" in err
     assert api.run_status(tmp_path / "pairs.parquet").state == "interrupted"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("module", ["typer", "paraloom.cli.calls"])
+def test_an_interruption_of_the_imports_ends_the_process_quietly(module: str, tmp_path: Path) -> None:
+    """Ctrl-C in the first moments of a command printed a traceback, or 'Aborted', of an import."""
+    script = f"""
+import os, signal, sys
+
+class Interrupting:
+    def find_spec(self, name, *others):
+        if name == {module!r}:
+            os.kill(os.getpid(), signal.SIGINT)
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+sys.meta_path.insert(0, Interrupting())
+sys.argv = ["paraloom", "translate", "de-en", "in.txt"]
+from paraloom.__main__ import main
+main()
+"""
+    done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, env=environment())
+    assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGINT, b"", b"")  # 130 to a shell
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
+    assert project["scripts"] == {"paraloom": "paraloom.__main__:main"}
+
+
+def test_a_command_sets_the_handling_of_ctrl_c_back(paraloom: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    def receive(*arguments: object, **options: object) -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(10)
+
+    monkeypatch.setattr(api, "translate_file", wraps(api.translate_file)(receive))
+    before = signal.signal(signal.SIGINT, signal.SIG_DFL)
+    try:
+        assert paraloom("translate", "de-en", "in.txt")[0] == 130
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_DFL
+    finally:
+        signal.signal(signal.SIGINT, before)

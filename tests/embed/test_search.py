@@ -12,6 +12,7 @@ from paraloom.api.search import search_lines
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.embed import search as module
 from paraloom.embed.average import normalize_vectors
+from paraloom.embed.encoder import Encoder
 
 MISSING = "mining needs faiss: pip install 'paraloom[search]'"
 
@@ -180,3 +181,19 @@ def test_vectors_of_another_encoder_are_an_error(tmp_path):
         list(search_lines(encoder, text, text, vectors=tmp_path / "corpus.npy"))
     with pytest.raises(DataError, match="the vectors cannot be read"):
         list(search_lines(encoder, text, text, vectors=tmp_path / "objects.npy"))
+
+
+def test_vectors_of_other_sentences_are_refused() -> None:
+    """Only their number was compared: a corpus in another order gave the texts of other rows, in silence."""
+    encoder = Encoder.load("english")
+    texts = [
+        f"Sentence {number} is about {word}." for number, word in enumerate(["cats", "dogs", "trains", "rain", "tea"])
+    ]
+    stored = encoder.encode(texts)
+    assert encoder.search("A train.", texts, 1, vectors=stored.astype(np.float16))[0].row == 2
+    for other in (stored[::-1], encoder.encode([text.upper()[::-1] for text in texts])):
+        with pytest.raises(DataError, match="the encoder gives sentence 0 another vector"):
+            encoder.search("A train.", texts, 1, vectors=other)
+    with pytest.raises(DataError, match="4 vectors for 5 sentences"):
+        encoder.search("A train.", texts, 1, vectors=stored[:4])
+    assert encoder.search("A train.", [], 1, vectors=stored[:0]) == []

@@ -23,7 +23,8 @@ from paraloom.core.errors import ConfigError
 from paraloom.core.protocols import EncoderLike
 from paraloom.core.stage import Stage
 from paraloom.io import read_shard, write_table
-from paraloom.io.bitext import check_target
+from paraloom.io.bitext import check_target, is_output_stream
+from paraloom.io.records import record_format
 from paraloom.io.sheets import check_new_sheet
 from paraloom.pairs.annotation import sample_ranges, write_rating_sheet
 from paraloom.pairs.filtering.filters import CriterionCount, check, kept_rows, required_columns
@@ -104,6 +105,8 @@ def extract_lexicon(
         >>> extract_lexicon(folder / "de-en.tsv", f"{folder}/lexicon.tsv")
         2
     """
+    if not is_output_stream(output):
+        record_format(output)
     check_target(output)
     stages, references = input_stages_of(pairs, "pairs", on_error=on_error)
     with _fitted([*stages, ExtractLexicon(name="lexicon", pairs=references, **config)], seed) as folder:

@@ -18,13 +18,14 @@ from paraloom.api.outputs import check_corpus_folder, check_output
 from paraloom.api.travelling_warnings import repeat_warnings, warnings_of_result, write_with_warnings
 from paraloom.api.yields import warn_of_yield
 from paraloom.core.batches import as_list
-from paraloom.core.errors import ConfigError, ParaloomError, RunError
+from paraloom.core.errors import ConfigError, DataError, ParaloomError, RunError
 from paraloom.core.remote_files import fetched, is_url
 from paraloom.core.schema import PAIRS
 from paraloom.core.stage import BATCH_ROWS, Fit, Map, Ref, Source, Stage
 from paraloom.io import Corpus
 from paraloom.io.atomic import check_local, check_replaceable
 from paraloom.io.bitext import check_target, is_output_stream, is_stream
+from paraloom.io.compression import without_compression
 from paraloom.io.tables import doubts_about, files_of_bitext, has_further_columns, holds_variants, unread_columns
 from paraloom.pipeline.definition import OF_COMMAND, Definition, Step, define_steps
 from paraloom.pipeline.fit import ARTIFACT
@@ -168,10 +169,15 @@ def run_stages(
         result = result.with_reasons()
         travelling = warnings_of_result(definition, result, known)
         unread: Iterable[dict[str, Any]] = ()
-        if deliver is None:
-            _deliver(result.stages[-1].folder, output, travelling)
-        else:
-            unread = deliver(result, output)
+        try:
+            if deliver is None:
+                _deliver(result.stages[-1].folder, output, travelling)
+            else:
+                unread = deliver(result, output)
+        except DataError as error:  # a value that the format cannot represent
+            if not is_output_stream(output):
+                error.remedy = " ".join(filter(None, [error.remedy, _another_format(output, work)]))
+            raise
         report_rejected(definition, result, output, unread)
         warn_of_yield(definition, result, travelling)
         shutil.rmtree(work, ignore_errors=True)
@@ -253,6 +259,13 @@ def _say_what_is_kept(error: ParaloomError, work: Path) -> None:
 def kept_work(work: Path) -> str:
     """A sentence that names the folder of unfinished work."""
     return f"What is done is kept in {work}, for the same call again; to give it up: {_command_to_clean(work)}"
+
+
+def _another_format(output: str, work: Path) -> str:
+    """How to write what is done in a format that can represent it."""
+    other = str(without_compression(output).with_suffix(".jsonl"))
+    move = shlex.join(["mv", str(work), other + WORK])
+    return f"Nothing has to be done again: {move}, and the same call with the output {other}."
 
 
 def _command_to_clean(work: Path) -> str:

@@ -19,9 +19,8 @@ from paraloom.api.rejected import RejectedLines
 from paraloom.core.array_types import Ints
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.protocols import EncoderLike
-from paraloom.embed.average import normalize_vectors
 from paraloom.embed.encoder import open_encoder
-from paraloom.embed.search import check_vectors, lines_at, mine_pairs, search, unit_block
+from paraloom.embed.search import check_vectors, lines_at, mine_pairs, rows_of_others, search
 from paraloom.embed.threads import available_threads
 from paraloom.io import open_write, read_lines
 from paraloom.io.arrays import map_array
@@ -34,7 +33,6 @@ from paraloom.text.normalize import collapse_spaces
 _DIGEST = 16  # Bytes of the digest of a line
 _COPIED = 1 << 14  # Vectors that are copied at a time
 _COMPARED = 64  # Lines that are encoded again to see whether stored vectors are theirs
-_TOLERANCE = 0.1  # Distance of unit vectors: half precision and other devices round
 
 
 class Hit(NamedTuple):
@@ -179,11 +177,7 @@ def _encoded_corpus(
 def _difference(model: EncoderLike, lines: Path, stored: npt.NDArray[np.float32], corpus: str | Path) -> str:
     """How stored vectors differ from those that the encoder gives lines spread over the text; "" where they do not."""
     rows = np.unique(np.linspace(0, len(stored) - 1, _COMPARED).astype(np.int64))[: len(stored)]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of lines without a known word
-        expected = normalize_vectors(model.encode(list(lines_at(lines, rows))))
-    check_vectors(stored, expected.shape[1])
-    others = rows[np.linalg.norm(expected - unit_block(stored, rows), axis=1) > _TOLERANCE]
+    others = rows_of_others(model.encode, list(lines_at(lines, rows)), stored, rows)
     if not len(others):
         return ""
     return (

@@ -31,7 +31,7 @@ from paraloom.core.protocols import TranslatorLike, Variant
 from paraloom.core.schema import VARIANTS
 from paraloom.core.stage import Ref, Stage
 from paraloom.io import write_table
-from paraloom.io.bitext import check_target
+from paraloom.io.bitext import check_target, read_pairs
 from paraloom.io.compression import PIPE, open_write
 from paraloom.io.tables import check_lines
 from paraloom.mt.callable_translator import as_translator
@@ -47,7 +47,7 @@ from paraloom.pipeline.shard import OnError
 from paraloom.stages.endpoints import LoadEndpoint
 from paraloom.stages.input_checks import Direction, SampledRows
 from paraloom.stages.input_checks import check_languages as check_sample
-from paraloom.stages.translators import LoadTranslator, TrainTranslator
+from paraloom.stages.translators import GIVE_DEVELOPMENT, LoadTranslator, TrainTranslator, held_out_share
 
 AnyTranslator: TypeAlias = "Translator | LoadTranslator | EndpointTranslator | str | Path"
 """A translator that worker processes can load, or what loads one: a reference such as `NAME?from=de&to=en`."""
@@ -178,7 +178,28 @@ def train_translator(
     )
     with suppress(ModuleNotFoundError):  # said by the stage
         load_object("paraloom.mt.trainer:find_devices")(training)
+    if development is None:
+        skip = None if on_error == "stop" else lambda *_: None
+        rows = partial(
+            read_pairs,
+            src_lang=src_lang,
+            tgt_lang=tgt_lang,
+            src_column=src_column,
+            tgt_column=tgt_column,
+            on_reject=skip,
+        )
+        _check_rows(map(rows, as_list(bitext)), training.held_out)
     return run_stages([*stages, training], str(output), seed=seed)
+
+
+def _check_rows(sources: Iterable[Iterable[pa.RecordBatch]], held_out: int) -> None:
+    """Check, before any work, that there are pairs enough to hold some out."""
+    rows = 0
+    for batch in chain.from_iterable(sources):
+        rows += batch.num_rows
+        if rows >= 2 * held_out:
+            return
+    held_out_share(rows, held_out, GIVE_DEVELOPMENT)
 
 
 def translate_file(

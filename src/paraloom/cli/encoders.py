@@ -44,7 +44,8 @@ def _show_hits(hits: Iterable[Hit], values: Mapping[str, Any]) -> None:
         if values["as_json"]:
             typer.echo(json.dumps(hit._asdict(), ensure_ascii=False))
             continue
-        typer.echo(f"{hit.query}\t{hit.rank}\t{hit.cosine:.4f}\t{hit.row}\t{hit.sentence}")
+        query, sentence = (text.replace("\t", " ") for text in (hit.query, hit.sentence))
+        typer.echo(f"{query}\t{hit.rank}\t{hit.cosine:.4f}\t{hit.row}\t{sentence}")
 
 
 def _mine(

@@ -256,6 +256,7 @@ def command() -> Any:
 def main() -> None:
     """Run the command; exit status 0 done, 1 the data or the run is at fault, 2 the call is, from 129 interrupted."""
     warnings.showwarning = _warn  # type: ignore[assignment]
+    _shown.clear()
     if isinstance(sys.stdout, io.TextIOWrapper):
         # Names of files may be no UTF-8; data are written as bytes.
         sys.stdout.reconfigure(errors="backslashreplace")
@@ -277,12 +278,18 @@ def rare_collections() -> Iterator[None]:
         gc.set_threshold(*before)
 
 
+_shown: set[str] = set()
+"""The warnings that the current command has printed: Python forgets its own whenever a filter is added."""
+
+
 def _warn(message: Warning | str, category: type[Warning] = UserWarning, *location: object) -> None:
     """A warning as one line, without its location in our code; not those for developers of a library."""
     if issubclass(category, DeprecationWarning):
         return
     emit("warning", message=str(message))
-    typer.echo(f"paraloom: {message}", err=True)
+    if str(message) not in _shown:
+        _shown.add(str(message))
+        typer.echo(f"paraloom: {message}", err=True)
 
 
 if __name__ == "__main__":

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from paraloom import papers
+from paraloom import api, papers
 from paraloom.cli.declaration import Command
 from paraloom.cli.output import as_written, conclude
+from paraloom.core.errors import ConfigError
 
 if TYPE_CHECKING:
     from paraloom.papers.tables import ReproducedTable
@@ -71,6 +72,9 @@ def _run(
             raise typer.BadParameter("name the tables to make, or `all`")
         _list(as_json=as_json)
         return
+    for path in filter(None, map(options.get, ("simple_wikipedia", "ppdb"))):
+        if not all(file.exists() for file in api.files_named(str(path))):
+            raise ConfigError("file not found", file=str(path), remedy="Check the name and the folder.")
     if recipe is not None:
         reproduced = papers.reproduce_recipe(options["names"], recipe, output, workers=options.get("workers"))
     else:
@@ -121,7 +125,11 @@ DECLARED = [
         leave_out="folder sources encoder tuning_size",
         everyday="recipe page_folder pairs sts loop documents phrases size seeds",
         flags={"page_folder": "--page", "pairs": "--pairs", "devices": "--device"},
-        settings={"names": {"metavar": "TABLES", "default": None}, "pairs": {"role": "", "metavar": "NAME=PAIRS"}},
+        settings={
+            "names": {"metavar": "TABLES", "default": None},
+            "pairs": {"role": "", "metavar": "NAME=PAIRS"},
+            **{name: {"role": "input"} for name in ("parser", "simple_wikipedia", "ppdb")},
+        },
         examples=("", "w17-9 pnmt-1 --pairs news=scored.parquet --sts data/sts -o runs/reproduce"),
         resumes=True,
         watched=True,

@@ -102,7 +102,8 @@ def signals_as_interrupts() -> Iterator[None]:
     handled = []
     if threading.current_thread() is threading.main_thread():
         # A signal that is ignored, as after `nohup`, stays so.
-        handled = [one for one in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(one) is signal.SIG_DFL]
+        endings = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+        handled = [one for one in endings if signal.getsignal(one) is signal.SIG_DFL]
     try:
         for one in handled:
             signal.signal(one, interrupt)

@@ -249,7 +249,7 @@ class Encoder:
         Raises:
             TypeError: The sentences are not strings.
             ConfigError: `k` is less than 1.
-            DataError: There are not as many vectors as sentences, or their dimension is another one.
+            DataError: The vectors are not those of the corpus.
 
         Example:
             >>> encoder = Encoder.load("english")
@@ -259,8 +259,8 @@ class Encoder:
         """
         texts = list_of_strings(corpus)
         stored = self.encode(texts) if vectors is None else vectors
-        if len(stored) != len(texts):
-            raise DataError(f"{len(stored):,} vectors for {len(texts):,} sentences", remedy="Encode the corpus again.")
+        if vectors is not None:
+            load_object("paraloom.embed.search:check_stored")(self.encode, texts, stored)
         given = [queries] if isinstance(queries, str) else list_of_strings(queries)
         groups: list[list[Found]] = [[] for _ in given]
         if not texts:

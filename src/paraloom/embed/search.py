@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
 from array import array
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
@@ -27,6 +28,9 @@ _QUERIES = 64
 
 StoredVectors: TypeAlias = npt.NDArray[np.floating]
 """Vectors of any precision, in memory or mapped from a file."""
+
+_COMPARED = 8  # Sentences that are encoded again to see whether stored vectors are theirs
+_TOLERANCE = 0.1  # Distance of unit vectors: half precision and other devices round
 
 NEIGHBORS = 4  # Neighbors of the margin
 
@@ -171,6 +175,28 @@ def check_vectors(vectors: StoredVectors, width: int | None = None) -> None:
         )
     if width is not None and vectors.shape[1] != width:
         raise DataError(f"expected vectors of {width} dimensions, got {vectors.shape[1]}", remedy=remedy)
+
+
+def check_stored(encode: Callable[[list[str]], Vectors], texts: Sequence[str], stored: StoredVectors) -> None:
+    """Check that vectors are those of a few sentences, spread over the corpus that they are said to be of."""
+    if len(stored) != len(texts):
+        raise DataError(f"{len(stored):,} vectors for {len(texts):,} sentences", remedy="Encode the corpus again.")
+    rows = np.unique(np.linspace(0, len(texts) - 1, _COMPARED).astype(np.int64))[: len(texts)]
+    others = rows_of_others(encode, [texts[row] for row in rows], stored, rows)
+    if len(others):
+        raise DataError(
+            f"the encoder gives sentence {others[0]} another vector: these are of another text or another encoder",
+            remedy="Encode the corpus again.",
+        )
+
+
+def rows_of_others(encode: Callable[[list[str]], Vectors], texts: list[str], stored: StoredVectors, rows: Ints) -> Ints:
+    """The rows whose stored vectors are not those of their texts."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of lines without a known word
+        expected = normalize_vectors(encode(texts))
+    check_vectors(stored, expected.shape[1])
+    return rows[np.linalg.norm(expected - unit_block(stored, rows), axis=1) > _TOLERANCE]
 
 
 def unit_block(vectors: StoredVectors, rows: slice | Ints) -> Vectors:

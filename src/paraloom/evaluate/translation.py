@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from paraloom.core.errors import ConfigError, DataError, nearest
 from paraloom.core.optional import OptionalModule
 from paraloom.evaluate.base import EvaluationResult
-from paraloom.text.characters import WITHOUT_SPACES
+from paraloom.text.characters import warn_of_words
 from paraloom.text.sequences import list_of_strings
 
 if TYPE_CHECKING:
@@ -20,7 +19,6 @@ sacrebleu = OptionalModule("sacrebleu.metrics", "evaluating translations", "eval
 
 _SAMPLES = 1000
 _TOKENIZER = "13a"
-_SAMPLE = 200  # references by which scripts without spaces are noticed
 
 
 @dataclass(frozen=True)
@@ -93,7 +91,7 @@ def evaluate_translation(
     if not hypotheses:
         raise DataError("no sentences to score", remedy="Give one hypothesis or more.")
     if tokenize == _TOKENIZER:
-        _warn_of_words(references)
+        warn_of_words(references, "the references", "BLEU with tok:13a (--tokenize has others, such as char)", "chrF")
     metrics = _bleu(tokenize), sacrebleu.CHRF()
     bleu, chrf = (_corpus_score(metric, hypotheses, [references]) for metric in metrics)
     return TranslationResult(len(hypotheses), bleu, chrf)
@@ -115,16 +113,6 @@ def _bleu(tokenize: str) -> Metric:
     except (ImportError, RuntimeError, OSError) as error:  # some are fetched
         raise ConfigError(f"the tokenizer '{tokenize}' is not available: {str(error).strip()}") from None
     return metric
-
-
-def _warn_of_words(references: list[str]) -> None:
-    sample = "".join(references[:_SAMPLE])
-    if 2 * len(WITHOUT_SPACES.findall(sample)) > len(sample):
-        warnings.warn(
-            "the references have no spaces between words: BLEU with tok:13a takes whole clauses for words, and means "
-            "little (--tokenize has others, such as char); chrF is not affected",
-            stacklevel=3,
-        )
 
 
 def _corpus_score(metric: Any, hypotheses: list[str], references: list[list[str]]) -> MetricScore:

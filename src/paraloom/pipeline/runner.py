@@ -14,6 +14,7 @@ from paraloom.core.lazy import load_object
 from paraloom.core.resources import ONE_CPU
 from paraloom.core.secrets import redacted
 from paraloom.core.stage import Fit, Map, Source, Stage
+from paraloom.io.atomic import check_local
 from paraloom.pipeline import execution as execute
 from paraloom.pipeline.counts import RowCounts
 from paraloom.pipeline.definition import Definition, Step, detached
@@ -56,6 +57,8 @@ def run_pipeline(
     remote = remote_run(folder)
     if remote is not None:
         remote.begin()
+    else:
+        check_local(Path(folder))
     folder = remote.folder if remote is not None else Path(folder).absolute()
     check_run(folder, pipeline.name, {step.name for step in pipeline.steps})
     with claimed(folder), closing(make_engine(engine, workers, address)) as chosen:

@@ -18,9 +18,10 @@ from paraloom.core.schema import with_reasons
 from paraloom.core.stage import Fit, Json, Map, Ref, StageContext
 from paraloom.core.stats import Estimate, merge_all
 from paraloom.evaluate.diversity.groups import GroupSample, whole_groups
-from paraloom.evaluate.diversity.measures import VariantStatistics, named_kernels
+from paraloom.evaluate.diversity.measures import UNSPACED, VariantStatistics, named_kernels
 from paraloom.evaluate.diversity.tree_differences import TreeStatistics
 from paraloom.io import Corpus
+from paraloom.text.characters import warn_of_words
 
 _UNKNOWN = "und"
 
@@ -100,6 +101,7 @@ class MeasureDiversity(Fit):
         """Write result.json; return each figure as `name` and `name_interval`, half the width of its 95 % interval."""
         corpus = Corpus.open(context.inputs["variants"])
         columns = self._columns(corpus)
+        warn_of_words([text or "" for text in corpus.head(200, ["text"]).column("text").to_pylist()], *UNSPACED)
         try:
             drawn = GroupSample.of(corpus.batches(["pair_id"]), self.limit)
             references = self._references(context, corpus, drawn)

@@ -95,8 +95,7 @@ class TrainTranslator(TranslatorConfig, Fit):
             raise DataError("the bitext is empty", file=corpora[0].folder)
         share = 0.0
         if "development" not in context.inputs:
-            give = "Give development pairs (--dev; in TOML 'development'), or lower the stage's 'held_out'."
-            share = held_out_share(rows, self.held_out, give)
+            share = held_out_share(rows, self.held_out, GIVE_DEVELOPMENT)
 
         def is_development(target: str) -> bool:
             return share > 0 and is_held_out(target, share)
@@ -165,6 +164,9 @@ class TrainTranslator(TranslatorConfig, Fit):
             figures["bleu_interval"] = None if interval is None else round(interval, 2)
             figures["bleu_signature"] = scores.bleu.signature
         return figures
+
+
+GIVE_DEVELOPMENT = "Give development pairs (--dev; in TOML 'development'), or lower 'held_out' (in TOML and Python)."
 
 
 def held_out_share(rows: int, held_out: int, remedy: str) -> float:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,20 @@ SYMBOLS = "a0'. x"  # One ASCII character per class, so that the rule for words 
 
 WITHOUT_SPACES = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
 """Thai, Lao, Burmese, Khmer, kana and Chinese characters, whose words are written without spaces."""
+
+_SAMPLE = 200  # texts by which scripts without spaces are noticed
+
+
+def warn_of_words(texts: Sequence[str], what: str, by_words: str, by_characters: str) -> None:
+    """Warn that a figure by words means little for texts in a script without spaces."""
+    sample = "".join(texts[:_SAMPLE])
+    if 2 * len(WITHOUT_SPACES.findall(sample)) > len(sample):
+        warnings.warn(
+            f"{what} have no spaces between words: {by_words} takes whole clauses for words, and means little; "
+            f"{by_characters} is not affected",
+            stacklevel=3,
+        )
+
 
 MAIL_ADDRESS = r"(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)*\.[^\W\d_]{2,}"
 """Pattern of an e-mail address."""

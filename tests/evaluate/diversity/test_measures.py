@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -104,3 +105,12 @@ def test_invalid_arguments_are_refused() -> None:
         diversity(VARIANTS, trees=[["(S x)"]])
     with pytest.raises(ConfigError, match="unknown tree kernel 'stt'"):
         diversity(VARIANTS, kernels=["stt"])
+
+
+def test_ibleu_of_text_without_spaces_is_warned_of() -> None:
+    """Clauses are words to it, so that any change is 100."""
+    with pytest.warns(UserWarning, match="the variants have no spaces between words: i-BLEU takes whole clauses"):
+        assert diversity([["我喜欢这本书。", "我很喜欢这本书。"]]).ibleu == 100
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        diversity([["그는 오늘 아침 일찍 일어났다.", "그는 오늘 아침에 일찍 일어났다."]])

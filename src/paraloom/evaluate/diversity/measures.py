@@ -24,9 +24,13 @@ from paraloom.evaluate.diversity.surface import SurfaceStatistics
 from paraloom.evaluate.diversity.tree_differences import TreeStatistics
 from paraloom.evaluate.diversity.tree_kernels import BBH22, TreeKernel
 from paraloom.evaluate.diversity.trees import read_trees
+from paraloom.text.characters import warn_of_words
 
 KERNELS: dict[str, TreeKernel] = {"st": TreeKernel("st"), "sst": TreeKernel("sst"), "bbh22": BBH22}
 """Tree kernels by name: three kinds with the settings of Moschitti's program, and BBH22's setting of subset trees."""
+
+UNSPACED = ("the variants", "i-BLEU", "i-chrF")
+"""What a warning of scripts without spaces names."""
 
 _DIVERSE = "0 to 100, higher is more diverse"
 _UNITS = {
@@ -121,6 +125,7 @@ def diversity(
     if references is not None and len(references) != len(groups):
         raise DataError(f"expected a reference for each of {len(groups)} groups, got {len(references)}")
     columns = _columns(groups, trees)
+    warn_of_words(columns["text"][:200].to_pylist(), *UNSPACED)
     statistics = VariantStatistics.of(
         pa.RecordBatch.from_pydict(columns),
         trees="tree" if trees is not None else "",
