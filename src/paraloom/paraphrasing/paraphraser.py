@@ -242,9 +242,9 @@ class ControlledParaphraser:
         written = [[Variant(one, math.nan, 1) for one in of_text] for of_text in rules]
         results = []
         for group, ones, of_text in zip(groups, control_variants(written, templates, self.parser), rules, strict=True):
-            known = {one.text for one in group}
-            added = [one._replace(rule=of_text[one.text]) for one in ones if one.has_template and one.text not in known]
-            results.append([*group, *(one._replace(exemplar=group[0].exemplar) for one in added)])
+            added = {one.text: one._replace(rule=of_text[one.text]) for one in ones if one.has_template}
+            others = [one for one in group if one.text not in added]
+            results.append([*others, *(one._replace(exemplar=group[0].exemplar) for one in added.values())])
         return results
 
     def _orders(self, texts: Sequence[str]) -> list[list[str]]:

@@ -55,8 +55,9 @@ _WITH_PLACE = re.compile(
 )
 """Verbs that a place or time directly behind belongs to."""
 _AT = re.compile(r"at (?!(?:dawn|dusk|midnight|night|noon|once|sun\w+|the (?:age|beginning|end|moment|time)|\d.*)\b)")
-_LONG = 12
-"""Words of a place or time that still stands well at the front."""
+_DEFINITE = frozenset(["the", "this", "that", "these", "those"])
+_LONG, _SHORT = 12, 3
+"""Words of a place or time that still stands well at the front, and of an object that it may stand behind."""
 _WRITTEN = {
     "-LRB-": ("(",), "-RRB-": (")",), "-LSB-": ("[",), "-RSB-": ("]",), "-LCB-": ("{",), "-RCB-": ("}",),
     "``": ("``", '"', "“", "''"), "''": ("''", '"', "”"),
@@ -104,7 +105,7 @@ def moved(text: str, tree: str | None) -> list[str]:
     clauses = _Clauses(tree or "", leaves)
     words = [text[leaf.start : leaf.end].lower() for leaf in leaves]
     parts = clauses.top_parts()
-    places = [clauses.nodes[part] for part in [*parts, *clauses.attached(parts)]]
+    places = [clauses.nodes[part] for part in [*parts, *clauses.attached(parts, words)]]
     movable = [place for place in places if (_may_begin if place.start else _may_end)(place, clauses, words)]
     return [
         _capitalized_like(text, _with_moved(text, leaves, place))
@@ -227,14 +228,17 @@ class _Clauses:
         top = 1 if self.nodes[0].label == "ROOT" else 0
         return self._parts(top) if self.nodes[top].label in _CLAUSES and not self._is_coordination(top) else []
 
-    def attached(self, parts: Sequence[int]) -> list[int]:
+    def attached(self, parts: Sequence[int], words: Sequence[str]) -> list[int]:
         """Constituents at the end of an object without "the", which parsers often attach to it: "rides a bike here"."""
-        ends = [self.children[part][-2:] for part in parts if self.nodes[part].start and self.nodes[part].label == "NP"]
+        objects = [self.children[part] for part in parts if self.nodes[part].start and self.nodes[part].label == "NP"]
+        heads = {own[-1]: self.nodes[own[0]] for own in objects if len(own) == 2}
         return [
-            end[1] for end in ends
-            if len(end) == 2 and self.leaves[self.nodes[end[0]].start].tag not in {"PRP$", "NNP", "PRP"}
-            and self.nodes[end[0]].end - self.nodes[end[0]].start < 4
-        ]  # fmt: skip
+            end
+            for end, head in heads.items()
+            if head.end - head.start <= _SHORT
+            and words[head.start] not in _DEFINITE
+            and self.leaves[head.start].tag not in {"PRP$", "NNP", "PRP"}
+        ]
 
     def is_statement(self, adjunct: Constituent) -> bool:
         """Whether the main clause has a subject and a verb without an adjunct, or asks to do something if a clause."""

@@ -138,7 +138,18 @@ class ParaphraseSelector:
             for name, model in (("encoder", self.encoder), ("judge", self.judge))
         }
         regressions = (_RIGHT, _AVERAGES, _RIGHT_WORDS, _AVERAGES_WORDS)
-        fixed = (*regressions, _BY_RULE, _DOUBT, _NEVER, _HIGHEST, _FUNCTIONAL, _ONE_SIDED, _REORDERED, _MAX_RUN)
+        fixed = (
+            *regressions,
+            _TEMPLATED,
+            _BY_RULE,
+            _DOUBT,
+            _NEVER,
+            _HIGHEST,
+            _FUNCTIONAL,
+            _ONE_SIDED,
+            _REORDERED,
+            _MAX_RUN,
+        )
         faults = path_digest(Path(inspect.getfile(english_fault)))
         settings = digest([asdict(self.config), repr(fixed), faults])[:8]
         thresholds = {"meaning": self.config.meaning, "difference": self.config.difference}
@@ -221,9 +232,11 @@ class ParaphraseSelector:
 
     def _fault_of_network(self, text: str, candidate: ParaphraseLike) -> str:
         """Why what a network wrote of an English text is dropped; with a template it seldom moves the right words."""
-        fronts = [one.partition(",")[0] for one in (text, candidate.text) if "," in candidate.text]
-        changed = len({*fronts}) > 1 or ORDER in kinds_of_change(text, candidate.text)
-        return REORDERED if _follows(candidate) and changed else english_fault(text, candidate.text, self._known_words)
+        if _follows(candidate):
+            fronts = {one.partition(",")[0] for one in (text, candidate.text) if "," in candidate.text}
+            if len(fronts) > 1 or ORDER in kinds_of_change(text, candidate.text):
+                return REORDERED
+        return english_fault(text, candidate.text, self._known_words)
 
     def _measure(
         self, texts: list[str], candidates: Sequence[ParaphraseLike], differences: Sequence[float]
