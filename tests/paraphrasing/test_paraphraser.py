@@ -71,6 +71,11 @@ def test_texts_in_another_order_that_have_the_template() -> None:
     assert (known, nothing) == (given[0][0], [])
     assert (fronted.text, fronted.rule, math.isnan(fronted.logprob)) == ("now, it rains .", MOVED, True)
     assert fronted.has_template and fronted.template == FRONTED
+    network = [fronted._replace(rule="", logprob=-4.0)]
+    assert [one.rule for one in model.with_moves(["it rains now ."], [network])[0]] == [MOVED]  # written by both
+    deeper = known._replace(template=FRONTED.replace("(ADVP)", "(ADVP (RB))"), exemplar=True)
+    [[_, like]] = model.with_moves(["it rains now ."], [[deeper]])
+    assert like.text == fronted.text and like.exemplar and like.has_template and like.distance
 
 
 def test_log_probabilities_of_free_paraphrases() -> None:

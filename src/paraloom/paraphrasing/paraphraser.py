@@ -242,9 +242,10 @@ class ControlledParaphraser:
         written = [[Variant(one, math.nan, 1) for one in of_text] for of_text in rules]
         results = []
         for group, ones, of_text in zip(groups, control_variants(written, templates, self.parser), rules, strict=True):
-            added = {one.text: one._replace(rule=of_text[one.text]) for one in ones if one.has_template}
-            others = [one for one in group if one.text not in added]
-            results.append([*others, *(one._replace(exemplar=group[0].exemplar) for one in added.values())])
+            exemplar = any(one.exemplar for one in group)
+            named = [one._replace(rule=of_text.get(one.text, MOVED), exemplar=exemplar) for one in ones]
+            added = {one.text: one for one in named if one.has_template}
+            results.append([*(one for one in group if one.text not in added), *added.values()])
         return results
 
     def _orders(self, texts: Sequence[str]) -> list[list[str]]:
