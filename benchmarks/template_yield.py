@@ -50,7 +50,7 @@ from paraphrase_generators import Remembered
 from paraloom.api.paraphrase_evaluation import cosines
 from paraloom.api.paraphrase_sources import open_selector
 from paraloom.api.paraphrasers import Paraphraser, read_parsed
-from paraloom.core.protocols import Variant
+from paraloom.core.protocols import ParaphraseLike, Variant
 from paraloom.embed.encoder import open_encoder
 from paraloom.papers.scpn.exemplars import draw_pairs
 from paraloom.papers.scpn.measure_control import known_templates
@@ -77,8 +77,6 @@ COSTLESS = "loose, no cost"
 EXEMPLARS = ("At noon, they left the house.", "When it rained, they left the house.", "They left the house at noon.")
 CONTROLLED = ("everyday", "captions", "news", "help")
 FREELY, YIELD = "free, 20", "yield, 20"
-PART = 10
-"""Sentences of each kind that are paraphrased before the sheet is written again."""
 
 Groups = list[list[ControlledVariant]]
 """The candidates of each text."""
@@ -321,48 +319,54 @@ def control(rows: int, seed: int) -> None:
 
 
 def asked(rows: int, seed: int, skip: int, number: int, folder: Path) -> None:
-    """Write unpicked outputs that presets keep with the templates of the exemplars, for readers, and the key."""
+    """Add what presets keep with the templates of the exemplars to kept.json, and write a sheet of all for readers."""
     model, selectors = Paraphraser.load("english"), open_selectors()
-    cells = {(kind, preset): dict[str, Row]() for kind in CONTROLLED for preset in PRESETS}
-    of_kind = {kind: sentences(kind, skip + rows, seed, free=False) for kind in CONTROLLED}
-    requests, kept = 0, Counter[str]()
-    for start in range(skip, skip + rows, PART):
-        kind_of = {text: kind for kind in CONTROLLED for text in of_kind[kind][start : min(start + PART, skip + rows)]}
-        for template, of_template in asked_of(model, [*kind_of]).items():
-            sources = [text for text, _ in of_template]
-            requests += len(sources)
-            groups = TemplateCandidates(model, template=template).paraphrase(sources, n=FREE)
-            for preset in PRESETS:
-                for text, ones in zip(sources, selectors[preset].select(sources, groups, 1).kept, strict=True):
-                    for one in ones:
-                        kept[preset] += 1
-                        row = {"sentence": text, "template": template, "output": one.text}
-                        row["by"] = getattr(one.candidate, "rule", "") and "rules"
-                        cells[kind_of[text], preset][identifier(f"{text} {template}", one.text)] = row
-        print(f"{start + PART - skip} sentences of each kind, {requests} requests, kept: {dict(kept)}", flush=True)
-        write_asked(cells, number, folder)
+    kind_of = {text: kind for kind in CONTROLLED for text in sentences(kind, skip + rows, seed, free=False)[skip:]}
+    kept: list[list[str]] = json.loads(path.read_text("utf-8")) if (path := folder / "kept.json").exists() else []
+    requests, before = 0, len(kept)
+    for template, of_template in asked_of(model, [*kind_of]).items():
+        sources = [text for text, _ in of_template]
+        requests += len(sources)
+        groups = candidates_with(model, template, sources)
+        for preset in PRESETS:
+            for text, ones in zip(sources, selectors[preset].select(sources, groups, 1).kept, strict=True):
+                by = [getattr(one.candidate, "rule", "") and "rules" for one in ones]
+                kept += [[kind_of[text], preset, one or "network", text, template, ones[0].text] for one in by]
+    counts = Counter(row[1] for row in kept[before:])
+    print(f"{len(kind_of)} sentences, {requests} requests, kept: {dict(counts)}", flush=True)
+    folder.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(kept, ensure_ascii=False, indent=0), encoding="utf-8")
+    write_asked(kept, number, folder)
 
 
-def write_asked(cells: dict[tuple[str, str], dict[str, Row]], number: int, folder: Path) -> None:
+def candidates_with(model: Paraphraser, template: str, sources: list[str]) -> list[list[ParaphraseLike]]:
+    """Twenty outputs of the network and what else has a template; of a sentence without a comma for a template with one
+    no output of the network, because all of these are dropped as moved."""
+    decoded = [text for text in sources if "," not in template or "," in text]
+    groups = dict(zip(decoded, TemplateCandidates(model, template=template).paraphrase(decoded, n=FREE), strict=True))
+    others = [text for text in sources if text not in groups]
+    copies = [[ControlledVariant(text, 0.0, 1, template, "", 1)] for text in others]
+    groups |= {text: [*group] for text, group in zip(others, model.with_moves(others, copies), strict=True)}
+    return [groups[text] for text in sources]
+
+
+def write_asked(kept: list[list[str]], number: int, folder: Path) -> None:
     """Write so many outputs, of all kinds and presets in turn, to sheet.tsv, and whose they are to key.tsv."""
-    chosen, waiting = dict[str, Row](), {cell: sorted(ones) for cell, ones in cells.items()}  # by digest: unpicked
+    names = {identifier(f"{row[3]} {row[4]}", row[5]): row[3:] for row in kept}
+    waiting = {(kind, preset): list[str]() for kind in CONTROLLED for preset in PRESETS}
+    for name, (kind, preset, *_) in sorted((identifier(f"{row[3]} {row[4]}", row[5]), row) for row in kept):
+        waiting[kind, preset].append(name)  # in the order of their digests: unpicked
+    chosen = list[str]()
     while any(waiting.values()) and len(chosen) < number:
-        for cell, names in waiting.items():
-            names[:] = [name for name in names if name not in chosen]
-            if names and len(chosen) < number:
-                chosen[names[0]] = cells[cell][names[0]]
-    order = sorted(chosen)
+        for of_cell in waiting.values():
+            of_cell[:] = [name for name in of_cell if name not in chosen]
+            chosen += of_cell[:1]
+    order = sorted(chosen[:number])
     random.Random(1).shuffle(order)
-    columns = ("sentence", "template", "output")
-    lines = ([name, *(chosen[name][one] for one in columns), ""] for name in order)
-    write_table(folder / "sheet.tsv", ("id", *columns, "right"), lines)
-    key = [
-        (name, kind, preset, chosen[name]["by"] or "network")
-        for (kind, preset), ones in cells.items()
-        for name in ones
-        if name in chosen
-    ]
-    write_table(folder / "key.tsv", ("id", "kind", "preset", "by"), key)
+    columns = ("id", "sentence", "template", "output", "right")
+    write_table(folder / "sheet.tsv", columns, ([name, *names[name], ""] for name in order))
+    key = [(identifier(f"{row[3]} {row[4]}", row[5]), *row[:3]) for row in kept]
+    write_table(folder / "key.tsv", ("id", "kind", "preset", "by"), sorted(row for row in key if row[0] in order))
 
 
 def count_asked(folder: Path, sheets: list[Path]) -> None:
