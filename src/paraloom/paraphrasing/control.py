@@ -73,8 +73,8 @@ def join_parts(parts: Sequence[Sequence[ControlledVariant]]) -> list[ControlledV
     """The variants of a text from those of its parts: the first of each together, the second of each …"""
     if len(parts) == 1:
         return list(parts[0])
-    longest = max(map(len, parts))
-    return [_joined([part[min(rank, len(part) - 1)] for part in parts]) for rank in range(longest)]
+    ranks = range(max(map(len, parts)))
+    return [_joined([part[min(rank, len(part) - 1)] for part in parts]) for rank in ranks]
 
 
 def _joined(row: Sequence[ControlledVariant]) -> ControlledVariant:

@@ -106,20 +106,18 @@ def moved(text: str, tree: str | None) -> list[str]:
     words = [text[leaf.start : leaf.end].lower() for leaf in leaves]
     parts = clauses.top_parts()
     places = [clauses.nodes[part] for part in [*parts, *clauses.attached(parts, words)]]
-    movable = [place for place in places if (_may_begin if place.start else _may_end)(place, clauses, words)]
+    movable = [node for node in places if (_may_begin if node.start else _may_end)(node, clauses, words)]
     return [
-        _capitalized_like(text, _with_moved(text, leaves, place))
-        for place in movable
-        if not _is_tied(text, leaves, place)
+        _capitalized_like(text, _with_moved(text, leaves, node)) for node in movable if not _is_tied(text, leaves, node)
     ]
 
 
-def _with_moved(text: str, leaves: Sequence[Leaf], place: Constituent) -> str:
+def _with_moved(text: str, leaves: Sequence[Leaf], node: Constituent) -> str:
     """A sentence with a constituent at the front, or with the first one at its end; commas beside it are left out."""
-    adjunct, last, beside = range(place.start, place.end), _last_word(leaves), (place.start - 1, place.end)
+    adjunct, last, beside = range(node.start, node.end), _last_word(leaves), (node.start - 1, node.end)
     rest = [one for one in range(last) if one not in adjunct and (one not in beside or leaves[one].tag != ",")]
     marks = range(last, len(leaves))
-    if not place.start:
+    if not node.start:
         return _written(text, leaves, [*rest, *adjunct, *marks])
     return f"{_written(text, leaves, adjunct)}, {_written(text, leaves, [*rest, *marks])}"
 
@@ -141,51 +139,51 @@ def completed(text: str, tree: str | None) -> str:
     return f"{text[:start]}{'are' if plural else 'is'} {text[start:end]}."
 
 
-def _may_begin(place: Constituent, clauses: _Clauses, words: Sequence[str]) -> bool:
+def _may_begin(node: Constituent, clauses: _Clauses, words: Sequence[str]) -> bool:
     """Whether a constituent within a statement is an adjunct that may stand at its front."""
-    own, before = words[place.start : place.end], words[: place.start]
-    main = {*before, *words[place.end :]}
+    own, before = words[node.start : node.end], words[: node.start]
+    main = {*before, *words[node.end :]}
     verbs = [word for word, leaf in zip(before, clauses.leaves, strict=False) if leaf.tag.startswith("VB")]
-    if "," in words or _FOCUS & main or _BEFORE_BOUND.fullmatch(before[-1]) or not clauses.is_statement(place):
+    if "," in words or _FOCUS & main or _BEFORE_BOUND.fullmatch(before[-1]) or not clauses.is_statement(node):
         return False
     if any(re.fullmatch(BOUND, verb) for verb in verbs):
         return False
-    if place.label == "SBAR":  # a pronoun would stand before the name that it is for
+    if node.label == "SBAR":  # a pronoun would stand before the name that it is for
         return bool(_CLAUSE.match(own[0])) and {*PRONOUN.findall(" ".join(main))} <= {*own}
-    if place.label == "ADVP":  # "not often" is not "often not"
+    if node.label == "ADVP":  # "not often" is not "often not"
         return _TIMES.fullmatch(own[0]) is not None and main.isdisjoint({"n't", "not"})
-    return _is_place(place, clauses.leaves, words)
+    return _is_place(node, clauses.leaves, words)
 
 
-def _is_place(place: Constituent, leaves: Sequence[Leaf], words: Sequence[str]) -> bool:
+def _is_place(node: Constituent, leaves: Sequence[Leaf], words: Sequence[str]) -> bool:
     """Whether a constituent is a place, time or reason to which no other word belongs."""
-    phrase = " ".join(words[place.start : place.end])
-    tags = [leaf.tag for leaf in leaves[: place.start]]
-    governor = next((number for number in range(place.start - 1, -1, -1) if tags[number] != "RB"), 0)
+    phrase = " ".join(words[node.start : node.end])
+    tags = [leaf.tag for leaf in leaves[: node.start]]
+    governor = next((number for number in range(node.start - 1, -1, -1) if tags[number] != "RB"), 0)
     if tags[governor].startswith("VB") and (_AT.match(phrase) or _WITH_PLACE.fullmatch(words[governor])):
         return False
     if tags[governor] in {"VBN", "VBG"} and tags[max(0, governor - 1)].startswith("NN"):  # "an election held in May"
         return False
-    fits = place.label == "PP" and 1 < place.end - place.start <= _LONG and not PRONOUN.search(phrase)
+    fits = node.label == "PP" and 1 < node.end - node.start <= _LONG and not PRONOUN.search(phrase)
     return fits and _PLACE_OR_TIME.match(phrase) is not None
 
 
-def _may_end(place: Constituent, clauses: _Clauses, words: Sequence[str]) -> bool:
+def _may_end(node: Constituent, clauses: _Clauses, words: Sequence[str]) -> bool:
     """Whether a constituent that begins a sentence is an adjunct that may stand at its end."""
-    end = place.end
+    end = node.end
     if end >= _last_word(clauses.leaves):
         return False
     if _CONNECTIVE.match(" ".join(words[:end])) or "," in words[end + 1 :] or clauses.has_clause(end):
         return False
-    if place.label == "SBAR":
+    if node.label == "SBAR":
         return words[end] == "," and _CLAUSE.match(words[0]) is not None
-    return place.label == "PP" or (place.label == "ADVP" and _TIMES.fullmatch(words[0]) is not None)
+    return node.label == "PP" or (node.label == "ADVP" and _TIMES.fullmatch(words[0]) is not None)
 
 
-def _is_tied(text: str, leaves: Sequence[Leaf], place: Constituent) -> bool:
+def _is_tied(text: str, leaves: Sequence[Leaf], node: Constituent) -> bool:
     """Whether a constituent begins or ends within a word, or has to do with brackets or quotation marks."""
-    glued = any(_within_word(leaves, number) for number in (place.start, place.end))
-    return glued or _is_marked(text, leaves, place.start, place.end)
+    glued = any(_within_word(leaves, number) for number in (node.start, node.end))
+    return glued or _is_marked(text, leaves, node.start, node.end)
 
 
 def _last_word(leaves: Sequence[Leaf]) -> int:

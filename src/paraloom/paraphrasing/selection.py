@@ -202,8 +202,8 @@ class ParaphraseSelector:
         """Why a candidate is dropped by what models measured, '' if it is not."""
         if self.encoder is not None and not measured.meaning >= self.config.meaning:
             return DRIFT
-        least = max(self.config.probability, _TEMPLATED) if _follows(measured.candidate) else self.config.probability
-        if self.judge is not None and not measured.probability >= least:
+        minimum = max(self.config.probability, _TEMPLATED) if _follows(measured.candidate) else self.config.probability
+        if self.judge is not None and not measured.probability >= minimum:
             return DOUBTFUL
         if measured.fluency < self.config.fluency:  # not where it is NaN
             return IMPROBABLE
