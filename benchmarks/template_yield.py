@@ -7,6 +7,8 @@
     python benchmarks/template_yield.py draw build/templates
     python benchmarks/template_yield.py count benchmarks/readings/templates reader-1.tsv reader-2.tsv
     python benchmarks/template_yield.py control
+    python benchmarks/template_yield.py asked build/asked-templates
+    python benchmarks/template_yield.py count-asked benchmarks/readings/templates/asked reader-1.tsv reader-2.tsv
     python benchmarks/template_yield.py nearest build/test-parsed.parquet
     python benchmarks/template_yield.py more
 
@@ -19,7 +21,9 @@ network). It prints of how many sentences the selection keeps an output then. `d
 and of templates for a reader who does not see which (sheet.tsv, and key.tsv), `count` prints what readers found.
 
 `control` asks for the templates of three sentences where they are not a sentence's own: how many outputs have them, are
-right by the judge, and are kept of twenty candidates; then the outputs. `nearest` asks for those of references.
+right by the judge, and are kept of twenty candidates; then the outputs. `asked` asks for them of other sentences, and
+writes what presets keep for readers, who add to sheet.tsv whether an output is right (1 or 0: the same meaning in good
+English); `count-asked` prints their shares. `nearest` asks for the templates of references.
 
 `more` prints of how many other sentences the selection keeps an output of more candidates: a larger beam, samples,
 templates, and *branches*: at each word of the text, the most probable continuations of a copy up to there.
@@ -39,14 +43,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from blind_sheets import draw_sheet, identifier, rows_of, share, table
+from blind_sheets import draw_sheet, identifier, rows_of, share, table, write_table
 from judged_paraphrases import KINDS, QUESTIONS, sentences
 from paraphrase_generators import Remembered
 
 from paraloom.api.paraphrase_evaluation import cosines
 from paraloom.api.paraphrase_sources import open_selector
 from paraloom.api.paraphrasers import Paraphraser, read_parsed
-from paraloom.core.protocols import Variant
+from paraloom.core.protocols import ParaphraseLike, Variant
 from paraloom.embed.encoder import open_encoder
 from paraloom.papers.scpn.exemplars import draw_pairs
 from paraloom.papers.scpn.measure_control import known_templates
@@ -271,20 +275,26 @@ def count(folder: Path, sheets: list[Path]) -> None:
             print(f"| {sheet.stem} | {name} | {preset} | {len(read)} | {' | '.join(shares)} | {whole} |")
 
 
+def asked_of(model: Paraphraser, texts: Sequence[str]) -> dict[str, list[tuple[str, str]]]:
+    """The template of each exemplar → the sentences with another one, and theirs."""
+    trees, requests = model._trees(texts), dict[str, list[tuple[str, str]]]()
+    for tree in model._trees(EXEMPLARS):
+        template = bounded_cut(tree or "", TEMPLATE_HEIGHT, model.settings.control.max_labels)
+        owns = [cut_tree(one, TEMPLATE_HEIGHT) if one else template for one in trees]  # without a tree: left out
+        requests[template] = [(text, own) for text, own in zip(texts, owns, strict=True) if own != template]
+    return requests
+
+
 def control(rows: int, seed: int) -> None:
     """Print how many outputs have a template that is not the sentence's own, are right, and are kept."""
     model, selectors = Paraphraser.load("english"), open_selectors()
     selectors[COSTLESS].config = replace(selectors[COSTLESS].config, difference=0.0)
     texts = [text for kind in CONTROLLED for text in sentences(kind, rows, seed, free=False)]
-    trees = model._trees(texts)
     print("| template | sentences with another | of 5: followed | right by the judge | both | of 20 | strict | loose |")
     print("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
     verdicts, suited, pairs = list[list[bool]](), list[list[bool]](), model.templates.pair_counts
     outputs = list[tuple[str, str, str, str]]()
-    for tree in model._trees(EXEMPLARS):
-        template = bounded_cut(tree or "", TEMPLATE_HEIGHT, model.settings.control.max_labels)
-        owns = [cut_tree(one, TEMPLATE_HEIGHT) if one else template for one in trees]  # without a tree: left out
-        asked = [(text, own) for text, own in zip(texts, owns, strict=True) if own != template]
+    for template, asked in asked_of(model, texts).items():
         sources = [text for text, _ in asked]
         nearest = model.candidates(sources, n=5, template=template, decode="beam:5,nbest=5")
         # Without its probability, which a template lowers: the judge decides alone.
@@ -308,22 +318,93 @@ def control(rows: int, seed: int) -> None:
         print("\t".join(output))
 
 
+def asked(rows: int, seed: int, skip: int, number: int, folder: Path) -> None:
+    """Add what presets keep with the templates of the exemplars to kept.json, and write a sheet of all for readers."""
+    model, selectors = Paraphraser.load("english"), open_selectors()
+    kind_of = {text: kind for kind in CONTROLLED for text in sentences(kind, skip + rows, seed, free=False)[skip:]}
+    kept: list[list[str]] = json.loads(path.read_text("utf-8")) if (path := folder / "kept.json").exists() else []
+    requests, before = 0, len(kept)
+    for template, of_template in asked_of(model, [*kind_of]).items():
+        sources = [text for text, _ in of_template]
+        requests += len(sources)
+        groups = candidates_with(model, template, sources)
+        for preset in PRESETS:
+            for text, ones in zip(sources, selectors[preset].select(sources, groups, 1).kept, strict=True):
+                by = [getattr(one.candidate, "rule", "") and "rules" for one in ones]
+                kept += [[kind_of[text], preset, one or "network", text, template, ones[0].text] for one in by]
+    counts = Counter(row[1] for row in kept[before:])
+    print(f"{len(kind_of)} sentences, {requests} requests, kept: {dict(counts)}", flush=True)
+    folder.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(kept, ensure_ascii=False, indent=0), encoding="utf-8")
+    write_asked(kept, number, folder)
+
+
+def candidates_with(model: Paraphraser, template: str, sources: list[str]) -> list[list[ParaphraseLike]]:
+    """Twenty outputs of the network and what else has a template; of a sentence without a comma for a template with one
+    no output of the network, because all of these are dropped as moved."""
+    decoded = [text for text in sources if "," not in template or "," in text]
+    groups = dict(zip(decoded, TemplateCandidates(model, template=template).paraphrase(decoded, n=FREE), strict=True))
+    others = [text for text in sources if text not in groups]
+    copies = [[ControlledVariant(text, 0.0, 1, template, "", 1)] for text in others]
+    groups |= {text: [*group] for text, group in zip(others, model.with_moves(others, copies), strict=True)}
+    return [groups[text] for text in sources]
+
+
+def write_asked(kept: list[list[str]], number: int, folder: Path) -> None:
+    """Write so many outputs, of all kinds and presets in turn, to sheet.tsv, and whose they are to key.tsv."""
+    names = {identifier(f"{row[3]} {row[4]}", row[5]): row[3:] for row in kept}
+    waiting = {(kind, preset): list[str]() for kind in CONTROLLED for preset in PRESETS}
+    for name, (kind, preset, *_) in sorted((identifier(f"{row[3]} {row[4]}", row[5]), row) for row in kept):
+        waiting[kind, preset].append(name)  # in the order of their digests: unpicked
+    chosen = list[str]()
+    while any(waiting.values()) and len(chosen) < number:
+        for of_cell in waiting.values():
+            of_cell[:] = [name for name in of_cell if name not in chosen]
+            chosen += of_cell[:1]
+    order = sorted(chosen[:number])
+    random.Random(1).shuffle(order)
+    columns = ("id", "sentence", "template", "output", "right")
+    write_table(folder / "sheet.tsv", columns, ([name, *names[name], ""] for name in order))
+    key = [(identifier(f"{row[3]} {row[4]}", row[5]), *row[:3]) for row in kept]
+    write_table(folder / "key.tsv", ("id", "kind", "preset", "by"), sorted(row for row in key if row[0] in order))
+
+
+def count_asked(folder: Path, sheets: list[Path]) -> None:
+    """Print how many outputs are right by each reader: of each preset, by kind of text and by who wrote them."""
+    key, readers = table(folder / "key.tsv"), [rows_of(sheet) for sheet in sheets]
+    for preset in PRESETS:
+        of_preset = [row for row in key if row["preset"] == preset]
+        cells = dict.fromkeys([("", ""), *((name, row[name]) for name in ("kind", "by") for row in of_preset)])
+        for name, value in cells:
+            ids = [row["id"] for row in of_preset if not name or row[name] == value]
+            shares = [share([reader[one]["right"].strip() == "1" for one in ids]) for reader in readers]
+            print(f"| {preset} | {value or 'all'} | {len(ids)} | {' | '.join(shares)} |")
+
+
 def nearest_of(pairs: Path, rows: int, seed: int) -> None:
-    """Print how often the nearest of 5 and of 20 outputs has the template of a reference."""
+    """Print how often the nearest of 5 and of 20 outputs has the template of a reference, and the gain."""
     model, encoder = Paraphraser.load("english"), open_encoder("english")
     parsed = [one for batch in read_parsed(pairs) for one in batch if one.source_tree and not same_template(one)]
     drawn = draw_pairs(parsed, rows, seed)
     sources = [one.source for one in drawn]
-    print("| height | nearest of | followed | meaning | seconds a sentence |")
+    resampled = np.random.default_rng(1).integers(len(drawn), size=(2000, len(drawn)))
+    print("| height | nearest of | followed | more than of 5, points | meaning | seconds a sentence |")
+    print("| --- | ---: | ---: | ---: | ---: | ---: |")
     for height in (2, 3):
         templates = known_templates(model, [one.paraphrase_tree or "" for one in drawn], height)
+        of_few = np.zeros(len(drawn))
         for number in (5, 20):
             start = time.process_time()
             groups = model.candidates(sources, n=number, template=templates, decode=f"beam:{number},nbest={number}")
             seconds = (time.process_time() - start) / len(sources)
             meaning = np.mean(cosines(encoder, sources, [group[0].text for group in groups]))
-            followed = share([bool(group[0].has_template) for group in groups])
-            print(f"| {height} | {number} | {followed} | {meaning:.3f} | {seconds:.3f} |", flush=True)
+            followed = np.array([bool(group[0].has_template) for group in groups], np.float64)
+            gain = 100 * (followed - of_few)
+            of_few = followed if number == 5 else of_few
+            low, high = np.percentile(gain[resampled].mean(axis=1), [2.5, 97.5])
+            more = f"{gain.mean():+.1f} [{low:+.1f}, {high:+.1f}]" if number > 5 else ""
+            cells = (height, number, share([*followed.astype(bool)]), more, f"{meaning:.3f}", f"{seconds:.3f}")
+            print(f"| {' | '.join(map(str, cells))} |", flush=True)
 
 
 def branches(model: Paraphraser, texts: Sequence[str]) -> Groups:
@@ -415,10 +496,13 @@ def main() -> None:
     nearing = commands.add_parser("nearest")
     nearing.add_argument("pairs", type=Path, help="parsed pairs, as `paraloom research parse` writes them")
     nearing.add_argument("--rows", type=int, default=1000)
-    for name in ("compare", "draw", "count"):
+    for name in ("compare", "draw", "count", "asked", "count-asked"):
         commands.add_parser(name).add_argument("folder", type=Path)
     commands.choices["draw"].add_argument("--number", type=int, default=20, help="of each cell")
-    commands.choices["count"].add_argument("sheets", type=Path, nargs="+")
+    for name in ("count", "count-asked"):
+        commands.choices[name].add_argument("sheets", type=Path, nargs="+")
+    commands.choices["asked"].add_argument("--rows", type=int, default=100, help="sentences of each kind of text")
+    commands.choices["asked"].add_argument("--skip", type=int, default=75, help="sentences that chose something")
     options = parser.parse_args()
     if options.command == "generate":
         generate(options.rows, options.seed, options.free, options.output)
@@ -428,6 +512,10 @@ def main() -> None:
         draw(options.folder, options.number)
     elif options.command == "count":
         count(options.folder, options.sheets)
+    elif options.command == "asked":
+        asked(options.rows, 5203, options.skip, 60, options.folder)
+    elif options.command == "count-asked":
+        count_asked(options.folder, options.sheets)
     elif options.command == "nearest":
         nearest_of(options.pairs, options.rows, 1)
     elif options.command == "more":

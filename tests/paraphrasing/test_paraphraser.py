@@ -17,6 +17,7 @@ from paraloom.paraphrasing.config import ControlConfig
 from paraloom.paraphrasing.control import ControlledVariant, control_variants, join_parts, match_template
 from paraloom.paraphrasing.examples import ParsedPair
 from paraloom.paraphrasing.paraphraser import ControlledParaphraser
+from paraloom.paraphrasing.reordering import MOVED
 from paraloom.paraphrasing.settings import ParaphraserSettings
 from paraloom.paraphrasing.templates import TemplateTable
 
@@ -63,20 +64,18 @@ def test_texts_in_another_order_that_have_the_template() -> None:
         def parse(self, sentences: Sequence[str]) -> list[str | None]:
             return super().parse([re.sub("([.,])", r" \1", text) for text in sentences])
 
-    class Scoring(ToyTranslator):
-        def score(self, sources, targets):  # type: ignore[no-untyped-def]
-            return [(-5.0, 20) for _ in targets]
-
-        def score_prefixes(self, sources, prefixes):  # type: ignore[no-untyped-def]
-            return [-3.0 for _ in prefixes]
-
     model = paraphraser()
-    model.parser, model.translator = SpacingParser(), Scoring([])
+    model.parser = SpacingParser()
     given = [[ControlledVariant("it rains .", -4.0, 6, FRONTED, PLAIN, 2)], []]
     (known, fronted), nothing = model.with_moves(["it rains now .", "it rains now ."], given)
     assert (known, nothing) == (given[0][0], [])
-    assert (fronted.text, fronted.logprob, fronted.tokens) == ("now, it rains .", -2.0, 8)
-    assert fronted.has_template and not fronted.rule
+    assert (fronted.text, fronted.rule, math.isnan(fronted.logprob)) == ("now, it rains .", MOVED, True)
+    assert fronted.has_template and fronted.template == FRONTED
+    network = [fronted._replace(rule="", logprob=-4.0)]
+    assert [one.rule for one in model.with_moves(["it rains now ."], [network])[0]] == [MOVED]  # written by both
+    deeper = known._replace(template=FRONTED.replace("(ADVP)", "(ADVP (RB))"), exemplar=True)
+    [[_, like]] = model.with_moves(["it rains now ."], [[deeper]])
+    assert like.text == fronted.text and like.exemplar and like.has_template and like.distance
 
 
 def test_log_probabilities_of_free_paraphrases() -> None:

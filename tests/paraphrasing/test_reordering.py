@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 
-from paraloom.paraphrasing.reordering import Leaf, locate_leaves, moved, reordered
+from paraloom.paraphrasing.reordering import Leaf, completed, locate_leaves, moved, reordered
 
 TEXT = "If you're late, don't run (please)!"
 TREE = (
@@ -81,6 +81,65 @@ def test_one_constituent_has_another_place() -> None:
 )
 def test_what_would_be_no_sentence_stays(text: str, tree: str, expected: list[str]) -> None:
     assert moved(text, tree) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "tree", "expected"),
+    [
+        ("He sat in May.", "(S (NP (PRP He)) (VP (VBD sat) (PP (IN in) (NP (NNP May)))) (. .))", ["In May, he sat."]),
+        ("He looked in May.", "(S (NP (PRP He)) (VP (VBD looked) (PP (IN in) (NP (NNP May)))) (. .))", []),
+        ("He sat with Ann.", "(S (NP (PRP He)) (VP (VBD sat) (PP (IN with) (NP (NNP Ann)))) (. .))", []),
+        (
+            "He only sat in May.",
+            "(S (NP (PRP He)) (ADVP (RB only)) (VP (VBD sat) (PP (IN in) (NP (NNP May)))) (. .))",
+            [],
+        ),
+        ("He sat near her.", "(S (NP (PRP He)) (VP (VBD sat) (PP (IN near) (NP (PRP her)))) (. .))", []),
+        ("Sit in May.", "(S (VP (VB Sit) (PP (IN in) (NP (NNP May)))) (. .))", []),
+        (
+            "A dog dug a hole near May.",
+            "(S (NP (DT A) (NN dog)) (VP (VBD dug) (NP (NP (DT a) (NN hole)) (PP (IN near) (NP (NNP May))))) (. .))",
+            ["Near May, a dog dug a hole."],
+        ),
+        (
+            "A dog dug the hole near May.",
+            "(S (NP (DT A) (NN dog)) (VP (VBD dug) (NP (NP (DT the) (NN hole)) (PP (IN near) (NP (NNP May))))) (. .))",
+            [],
+        ),
+        (
+            "I see that he sat when it rained.",
+            "(S (NP (PRP I)) (VP (VBP see) (SBAR (IN that) (S (NP (PRP he)) (VP (VBD sat)))) (SBAR (WRB when) "
+            "(S (NP (PRP it)) (VP (VBD rained))))) (. .))",
+            [],
+        ),
+        (
+            "Since May, phpMyAdmin works.",
+            "(S (PP (IN Since) (NP (NNP May))) (, ,) (NP (NN phpMyAdmin)) (VP (VBZ works)) (. .))",
+            ["phpMyAdmin works since May."],
+        ),
+        (
+            "In fact, he sat.",
+            "(S (PP (IN In) (NP (NN fact))) (, ,) (NP (PRP he)) (VP (VBD sat)) (. .))",
+            [],
+        ),
+    ],
+)
+def test_adjuncts_move_and_complements_stay(text: str, tree: str, expected: list[str]) -> None:
+    assert moved(text, tree) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "tree", "expected"),
+    [
+        ("A dog in May running.", "(S (NP (NP (DT A) (NN dog)) (PP (IN in) (NP (NN May)))) (VP (VBG running)) (. .))",
+         "A dog in May is running."),
+        ("Dogs running", "(S (NP (NNS Dogs)) (VP (VBG running)))", "Dogs are running."),
+        ("Dog running", "(S (NP (NN Dog)) (VP (VBG running)))", ""),
+        ("Dogs are running.", "(S (NP (NNS Dogs)) (VP (VBP are) (VP (VBG running))) (. .))", ""),
+    ],
+)  # fmt: skip
+def test_a_caption_is_made_a_sentence(text: str, tree: str, expected: str) -> None:
+    assert completed(text, tree) == expected
 
 
 @pytest.mark.parametrize("text", ["If you're late, run!", TEXT + " Now.", ""])

@@ -252,6 +252,22 @@ def test_what_has_another_template_is_dropped() -> None:
     assert selection.reasons == [["another template", "another template", ""]]
 
 
+def test_a_network_moves_nothing_for_a_template() -> None:
+    source, template = "We left the house at noon.", "(S (PP))"
+    texts = ["At noon we left the house.", "At noon, we left the house.", "We all left the house at noon."]
+    wrote = [ControlledVariant(text, -1.0, 8, template, template, 0) for text in texts]
+    assert ParaphraseSelector(FREE, judge=Judge({})).select([source], [wrote], 3).reasons == [
+        [selecting.REORDERED, selecting.REORDERED, ""]
+    ]
+    by_rule = [one._replace(rule="moved constituent", logprob=math.nan) for one in wrote[1:]]
+    assert ParaphraseSelector(FREE, judge=Judge({})).select([source], [by_rule], 3).reasons == [["", ""]]
+    doubtful = replace(FREE, probability=0.0)
+    costly = wrote[2]._replace(logprob=-9.0)
+    assert ParaphraseSelector(doubtful, judge=Judge({})).select([source], [[costly]]).reasons == [[selecting.DOUBTFUL]]
+    free = costly._replace(distance=None)
+    assert ParaphraseSelector(doubtful, judge=Judge({})).select([source], [[free]]).reasons == [[""]]
+
+
 def test_of_joined_texts_all_parts_must_have_the_template() -> None:
     asked, own, other = "(S (NP (DT)) (VP))", "(S (NP (NN)) (VP))", "(S (VP))"
     has, lacks, unknown = (

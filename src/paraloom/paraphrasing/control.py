@@ -73,28 +73,26 @@ def join_parts(parts: Sequence[Sequence[ControlledVariant]]) -> list[ControlledV
     """The variants of a text from those of its parts: the first of each together, the second of each …"""
     if len(parts) == 1:
         return list(parts[0])
-    variants = []
-    for rank in range(max(map(len, parts))):
-        row = [part[min(rank, len(part) - 1)] for part in parts]
-        distances = [variant.distance for variant in row if variant.distance is not None]
-        rules = [variant.rule for variant in row]
-        owns = [variant.parsed for variant in row if variant.parsed is not None]
-        variants.append(
-            ControlledVariant(
-                " ".join(variant.text for variant in row if variant.text),
-                sum(variant.logprob for variant in row),
-                sum(variant.tokens for variant in row),
-                row[0].template,
-                " ".join(owns) if len(owns) == len(row) else None,
-                sum(distances) if len(distances) == len(row) else None,
-                len(row),
-                any(variant.cut for variant in row),
-                "+".join(dict.fromkeys(rules)) if all(rules) else "",
-                row[0].exemplar,
-                tuple(variant.has_template for variant in row),
-            )
-        )
-    return variants
+    ranks = range(max(map(len, parts)))
+    return [_joined([part[min(rank, len(part) - 1)] for part in parts]) for rank in ranks]
+
+
+def _joined(row: Sequence[ControlledVariant]) -> ControlledVariant:
+    """One variant of those of all parts; what one of them lacks, it lacks."""
+    texts, logprobs, tokens, templates, owns, distances, _, cut, rules, exemplars, _ = zip(*row, strict=True)
+    return ControlledVariant(
+        " ".join(filter(None, texts)),
+        sum(logprobs),
+        sum(tokens),
+        templates[0],
+        None if None in owns else " ".join(owns),
+        None if None in distances else sum(distances),
+        len(row),
+        any(cut),
+        "+".join(dict.fromkeys(rules)) if all(rules) else "",
+        exemplars[0],
+        tuple(one.has_template for one in row),
+    )
 
 
 def warn_of_distance(texts: Sequence[str], groups: Sequence[Sequence[ControlledVariant]]) -> None:

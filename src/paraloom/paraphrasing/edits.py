@@ -204,23 +204,31 @@ def _fault_of_words(source: Sequence[str], candidate: Sequence[str]) -> str:
         return REPEATED
     first, second = Counter(source), Counter(candidate)
     lost, new = first - second, second - first
-    for some, others in ((lost, new), (new, lost)):
-        marks = [word for word in some if _MARK.fullmatch(word)]
-        if any(not (word in _DIGITS and _SMALL[int(word)] in others) for word in marks):
-            return MARKS
-        if any(str(_SMALL.index(word)) not in others for word in some if word in _SMALL[2:]):
-            return MARKS
-        if any(word in _QUESTIONS or word == "its" or word.endswith("'s") for word in some):
-            return FORMS
-    if any(words & lost.keys() and words & new.keys() for words in _CHOICES):
-        return FORMS
-    helped = bool(_AUXILIARIES.intersection(lost) ^ _AUXILIARIES.intersection(new))
-    gone, come = ({_AUXILIARY_FORMS.get(word, word) for word in words if word.isalpha()} for words in (lost, new))
-    if _other_function(gone, come, {word for word in (*lost, *new) if word.endswith("'d")}):
-        return FORMS
-    if any(_inflected(word, other, helped) for word in gone for other in come):
+    if fault := _fault_of_side(lost, new) or _fault_of_side(new, lost):
+        return fault
+    if _other_forms(lost.keys(), new.keys()):
         return FORMS
     return MARKS if source[:1] == ('"',) != candidate[:1] else ""
+
+
+def _fault_of_side(some: Collection[str], others: Collection[str]) -> str:
+    """The fault of words that one text alone has: marks, numbers without the same in the other, question words."""
+    marks = (word for word in some if _MARK.fullmatch(word))
+    if any(word not in _DIGITS or _SMALL[int(word)] not in others for word in marks):
+        return MARKS
+    if any(str(_SMALL.index(word)) not in others for word in some if word in _SMALL[2:]):
+        return MARKS
+    return FORMS if any(word in _QUESTIONS or word == "its" or word.endswith("'s") for word in some) else ""
+
+
+def _other_forms(lost: Set[str], new: Set[str]) -> bool:
+    """True if a word stands for one that it seldom stands for, another form of it, or an auxiliary of another kind."""
+    if any(words & lost and words & new for words in _CHOICES):
+        return True
+    helped = bool(_AUXILIARIES.intersection(lost) ^ _AUXILIARIES.intersection(new))
+    gone, come = ({_AUXILIARY_FORMS.get(word, word) for word in words if word.isalpha()} for words in (lost, new))
+    short = {word for word in lost | new if word.endswith("'d")}
+    return _other_function(gone, come, short) or any(_inflected(word, other, helped) for word in gone for other in come)
 
 
 def _other_function(lost: Set[str], new: Set[str], short: Set[str]) -> bool:

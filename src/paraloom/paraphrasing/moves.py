@@ -18,7 +18,7 @@ _REPORT = (
     r"ask\w*|announced?|believ\w+|decid\w+|expect\w*|hop(?:e|es|ed)|intend\w*|kn[eo]w|knows|plan\w*|promis\w+"
     r"|sa(?:id|y|ys)|t(?:ell|old)|think|thinks|thought|want\w*"
 )
-_BOUND = (
+BOUND = (
     rf"{_REPORT}|as|care|check|doubt|especially|even|except|find|forget|happens|hate|just|like|love|mainly|matter|mind"
     r"|not|only|reason|remember|see|seen|shows?|showed|sure|than|time|day|moment|understand|wonder\w*|\w+n't"
 )
@@ -61,7 +61,7 @@ _LEADING = re.compile(
     re.IGNORECASE,
 )
 _TRAILING = re.compile(
-    rf"((?!.*\b(?:{_BOUND})\b)(?!{_SIMPLE}* is {_SIMPLE}* is )(?:{_SUBJECTS}|{_ORDERS})\b{_SIMPLE}{{6,100}}?)"
+    rf"((?!.*\b(?:{BOUND})\b)(?!{_SIMPLE}* is {_SIMPLE}* is )(?:{_SUBJECTS}|{_ORDERS})\b{_SIMPLE}{{6,100}}?)"
     r"(?<! is)(?<! was)(?<! would)(?<! will)(?<! can)(?<! does)(?<! did),?"
     r"(?<!soon)(?<!long)(?<!just)(?<!right)(?<!shortly)(?<!years)(?<!days)(?<!hours)(?<!minutes)(?<!weeks)(?<!months)"
     r"(?<! for)(?<! in)(?<! of)(?<! to)(?<! about)(?<! on) "

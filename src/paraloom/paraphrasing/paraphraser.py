@@ -19,8 +19,8 @@ from paraloom.core.protocols import (
 )
 from paraloom.paraphrasing.control import ControlledVariant, control_variants, join_parts, nearness, warn_of_distance
 from paraloom.paraphrasing.examples import TEMPLATE_HEIGHT, bounded_cut, source_template, source_text, target_prefix
-from paraloom.paraphrasing.linearization import cut_tree, plain_text, read_template, template_tokens
-from paraloom.paraphrasing.reordering import moved
+from paraloom.paraphrasing.linearization import cut_tree, plain_text, read_template
+from paraloom.paraphrasing.reordering import MOVED, completed, moved
 from paraloom.paraphrasing.rewrites import rewrites
 from paraloom.paraphrasing.round_trip import check_number, with_variants
 from paraloom.paraphrasing.settings import ParaphraserSettings
@@ -169,7 +169,6 @@ class ControlledParaphraser:
         if template is not None and like is not None:
             raise ConfigError("'template' and 'like' cannot be combined", remedy="Give one of them.")
         parts = self.split(texts)
-        rows = [row for row, of_text in enumerate(parts) for _ in of_text]
         flat = [part for of_text in parts for part in of_text]
         # A free paraphrase needs no parse of its text, but for SCPN, which always reads it.
         free = template is None and like is None and not self.settings.max_parse_labels
@@ -177,11 +176,9 @@ class ControlledParaphraser:
         if template == AUTO:
             groups = self._by_templates(flat, trees, n, decode, seed)
         else:
-            wanted = self._from_exemplars(like, len(texts), height) if like is not None else self._read(template, texts)
-            of_parts = [wanted[row] for row in rows]
-            groups = self._decoded(flat, trees, of_parts, n, decode, seed)
-            if like is not None:
-                groups = [[one._replace(exemplar=True) for one in group] for group in groups]
+            wanted = self._read(template, texts) if like is None else self._from_exemplars(like, len(texts), height)
+            of_parts = [one for one, of_text in zip(wanted, parts, strict=True) for _ in of_text]
+            groups = self._decoded(flat, trees, of_parts, n, decode, seed, exemplar=like is not None)
         remaining = iter(groups)
         return [join_parts(list(islice(remaining, len(of_text))))[:n] for of_text in parts]
 
@@ -212,81 +209,54 @@ class ControlledParaphraser:
             The same variants with other log-probabilities and numbers of tokens, where the network can score given
             texts and they are not longer than it takes.
         """
-        return self._with_logprobs([source_text(text) for text in texts], [None] * len(texts), groups)
-
-    def _with_logprobs(
-        self, sources: Sequence[str], templates: Sequence[str | None], groups: Sequence[Sequence[ControlledVariant]]
-    ) -> list[list[ControlledVariant]]:
-        """Variants whose log-probability is that after a template, or without one; unchanged where it is unknown."""
         if not hasattr(self.translator, "score"):
             return [list(group) for group in groups]
-        places = [
-            (source, template, one)
-            for source, template, group in zip(sources, templates, groups, strict=True)
-            for one in group
-        ]
-        read, prefixes = [source for source, _, _ in places], [target_prefix(template) for _, template, _ in places]
-        targets = [f"{prefix} {plain_text(one.text)}" for prefix, (_, _, one) in zip(prefixes, places, strict=True)]
-        scores = cast(ScoringTranslatorLike, self.translator).score(read, targets)
-        templated = [row for row, (_, template, _) in enumerate(places) if template]
-        beginnings = dict.fromkeys(templated, math.nan)
-        if templated and isinstance(self.translator, PrefixScorerLike):
-            values = self.translator.score_prefixes(
-                [read[row] for row in templated], [prefixes[row] for row in templated]
-            )
-            beginnings = dict(zip(templated, values, strict=True))
-        scored = []
-        for row, ((_, template, one), (logprob, tokens)) in enumerate(zip(places, scores, strict=True)):
-            after = logprob - beginnings.get(row, 0.0)
-            length = tokens - len(template_tokens(template or ""))
-            scored.append(one if math.isnan(after) else one._replace(logprob=after, tokens=length))
-        remaining = iter(scored)
-        return [list(islice(remaining, len(group))) for group in groups]
+        places = [(text, one) for text, group in zip(texts, groups, strict=True) for one in group]
+        scores = cast(ScoringTranslatorLike, self.translator).score(
+            [source_text(text) for text, _ in places],
+            [f"{target_prefix()} {plain_text(one.text)}" for _, one in places],
+        )
+        scored = (
+            one if math.isnan(logprob) else one._replace(logprob=logprob, tokens=tokens)
+            for (_, one), (logprob, tokens) in zip(places, scores, strict=True)
+        )
+        return [list(islice(scored, len(group))) for group in groups]
 
     def with_moves(
         self, texts: Sequence[str], groups: Sequence[Sequence[ControlledVariant]]
     ) -> list[list[ControlledVariant]]:
-        """Variants with a template, and what has it of the texts in other orders and as rules rewrite them.
+        """Variants with a template, and what has it of the texts as rules rewrite them and with moved adjuncts.
 
         Args:
             texts: m English texts.
             groups: The variants of each, all with the same template.
 
         Returns:
-            The variants, then the others: those in another order with the log-probability that the network gives them
-            after the template, those of rules with none.
+            The variants, then the others, whose log-probability is unknown.
         """
-        trees = self._trees(texts)
         templates = [group[0].template if group else None for group in groups]
-        added = self._written(texts, trees, templates, groups)
-        shown = [self._shown(*one) for one in zip(trees, templates, strict=True)]
-        sources = [source_text(*one) for one in zip(texts, shown, strict=True)]
-        scored = self._with_logprobs(sources, templates, [[one for one in ones if not one.rule] for ones in added])
-        return [
-            [*group, *(one for one in ones if one.rule), *others]
-            for group, ones, others in zip(groups, added, scored, strict=True)
+        rules = [
+            dict.fromkeys(orders, MOVED) | {one.text: one.rule for one in rewrites(text)}
+            for text, orders in zip(texts, self._orders(texts), strict=True)
         ]
+        written = [[Variant(one, math.nan, 1) for one in of_text] for of_text in rules]
+        results = []
+        for group, ones, of_text in zip(groups, control_variants(written, templates, self.parser), rules, strict=True):
+            exemplar = any(one.exemplar for one in group)
+            named = [one._replace(rule=of_text.get(one.text, MOVED), exemplar=exemplar) for one in ones]
+            added = {one.text: one for one in named if one.has_template}
+            results.append([*(one for one in group if one.text not in added), *added.values()])
+        return results
 
-    def _written(
-        self,
-        texts: Sequence[str],
-        trees: Sequence[str | None],
-        templates: Sequence[str | None],
-        groups: Sequence[Sequence[ControlledVariant]],
-    ) -> list[list[ControlledVariant]]:
-        """What rules and moves make of each text, as far as it has the template and is not in the group."""
-        rules = [{one.text: one.rule for one in rewrites(text)} for text in texts]
-        written = [
-            [Variant(one, math.nan, 1) for one in dict.fromkeys([*of_rules, *moved(text, tree or "")])] if group else []
-            for text, tree, of_rules, group in zip(texts, trees, rules, groups, strict=True)
+    def _orders(self, texts: Sequence[str]) -> list[list[str]]:
+        """Each text with moved adjuncts, and the sentence that a caption stands for, likewise."""
+        trees = self._trees(texts)
+        captions = [completed(*one) for one in zip(texts, trees, strict=True)]
+        whole = [*zip(captions, self._trees(captions), strict=True)]
+        return [
+            [*moved(*one), *filter(None, [caption]), *moved(caption, tree)]
+            for one, (caption, tree) in zip(zip(texts, trees, strict=True), whole, strict=True)
         ]
-        result = []
-        parsed = control_variants(written, templates, self.parser)
-        for group, ones, of_rules in zip(groups, parsed, rules, strict=True):
-            known = {one.text for one in group}
-            further = [one._replace(rule=of_rules.get(one.text, ""), exemplar=group[0].exemplar) for one in ones]
-            result.append([one for one in further if one.text not in known and one.has_template])
-        return result
 
     def check_language(self, texts: Sequence[str]) -> None:
         """Refuse texts in another language than that of the training pairs; warn where they are too few to be sure.
@@ -361,6 +331,7 @@ class ControlledParaphraser:
         n: int,
         decode: str | None,
         seed: int,
+        exemplar: bool = False,
     ) -> list[list[ControlledVariant]]:
         sources = [
             source_text(text, self._shown(tree, template)) if text else ""
@@ -373,7 +344,8 @@ class ControlledParaphraser:
             seed=seed,
             prefixes=[target_prefix(template) for template in templates],
         )
-        return [group[:n] for group in control_variants(variants, templates, self.parser)]
+        groups = control_variants(variants, templates, self.parser)
+        return [[one._replace(exemplar=exemplar) for one in group[:n]] for group in groups]
 
     def _shown(self, tree: str | None, template: str | None) -> str | None:
         """What the source shows of its own tree: of SCPN's all of it, else its template."""

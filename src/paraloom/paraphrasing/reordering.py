@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from paraloom.text.trees import constituents
+from paraloom.paraphrasing.moves import BOUND, PRONOUN
+from paraloom.text.trees import Constituent, constituents
 
 MOVED_SHARE = 0.7
 """Share of the movable constituents of a clause that get another place."""
@@ -25,12 +26,47 @@ _MARKS = frozenset([*'()[]{}"“”„«»‘', "``", "''"])
 _BREAKS = frozenset([*";:–—…-", "--", "..."])
 """Punctuation between parts that stay where they are, however a parser tags it."""
 _NAMES = frozenset({"NNP", "NNPS"})
+_DETERMINERS = frozenset({"DT", "PRP$", "CD"})
+_FINITE = frozenset({"VBD", "VBP", "VBZ", "MD"})
+_NO_CAPTION = _FINITE | {"VBN", "CC", ",", ":", "NNP", "NNPS", "PRP", "WRB", "WP", "WDT"}
+_PLACE_OR_TIME = re.compile(
+    r"(?:across|after|along|among|at|because of|before|behind|beneath|beside|despite|due to|during|in|inside|near|on"
+    r"|next to|outside|since|through|throughout|under|until|without)"
+    r"\b(?! (?:full|fact|order|need|touch|the (?:air|face|head|mouth|neck|nose)|that|this|these|those)\b)"
+)
+_CLAUSE = re.compile(
+    r"(?:after|although|as|because|before|if|once|since|though|unless|until|when|whenever|while|whilst)\b"
+)
+_CONNECTIVE = re.compile(
+    r"(?:for (?:example|instance)|in (?:fact|addition|particular|contrast|general|other words|conclusion|the end)"
+    r"|of course|on the (?:other|one|contrary)|at (?:least|last)|by the way|with|without|of|to)\b"
+)
+_TIMES = re.compile(
+    r"currently|eventually|finally|generally|later|meanwhile|normally|now|occasionally|often|previously|recently|someday"
+    r"|sometimes|soon|suddenly|today|tomorrow|tonight|usually|yesterday"
+)
+_FOCUS = frozenset(["only", "also", "even", "just", "too", "either", "never", "so", "such", "as"])
+"""Words whose scope changes with what stands before them."""
+_BEFORE_BOUND = re.compile(r"as|same|like|than|do|does|even|especially|except|not|(?:day|week|month|year|time)s?")
+"""Words that what stands directly behind belongs to."""
+_WITH_PLACE = re.compile(
+    r"am|are|be(?:en|ing)?|is|was|were|'s|'re|'m|c[ao]m(?:e|es|ing)|g(?:o|oes|oing|one|et|ets|etting|ot)|went|lies?"
+    r"|(?:believ|depend|end|focus|liv|look|plac|put|rel[iy]|remain|result|set|stay|turn)(?:e|ed|es|ing|s|t?ting)?"
+)
+"""Verbs that a place or time directly behind belongs to."""
+_AT = re.compile(r"at (?!(?:dawn|dusk|midnight|night|noon|once|sun\w+|the (?:age|beginning|end|moment|time)|\d.*)\b)")
+_DEFINITE = frozenset(["the", "this", "that", "these", "those"])
+_LONG, _SHORT = 12, 3
+"""Words of a place or time that still stands well at the front, and of an object that it may stand behind."""
 _WRITTEN = {
     "-LRB-": ("(",), "-RRB-": (")",), "-LSB-": ("[",), "-RSB-": ("]",), "-LCB-": ("{",), "-RCB-": ("}",),
     "``": ("``", '"', "“", "''"), "''": ("''", '"', "”"),
 }  # fmt: skip
 """How a text may write the words that trees spell in another way."""
 _LEAF = re.compile(r"\(([^\s()]+) ([^\s()]+)\)")
+
+MOVED = "moved constituent"
+"""The rule of what `moved` and `completed` write."""
 
 Order = list[int]
 """Numbers of words, from 0, in the order in which they are written."""
@@ -52,9 +88,7 @@ def reordered(text: str, tree: str, random: np.random.Generator) -> str | None:
     leaves = locate_leaves(text, tree)
     if leaves is None:
         return None
-    last = len(leaves)
-    while last and leaves[last - 1].tag in _PUNCTUATION:
-        last -= 1
+    last = _last_word(leaves)
     order = [number for number in _glued(_Clauses(tree, leaves).order(random), leaves) if number < last]
     if order == sorted(order):
         return None
@@ -63,29 +97,98 @@ def reordered(text: str, tree: str, random: np.random.Generator) -> str | None:
     return _capitalized_like(text, _written(text, leaves, [*order, *range(last, len(leaves))]))
 
 
-def moved(text: str, tree: str) -> list[str]:
-    """A sentence with an adverbial or a clause at its front, before a comma, or with the first one at its end."""
-    leaves = locate_leaves(text, tree)
+def moved(text: str, tree: str | None) -> list[str]:
+    """An English sentence with an adjunct at its front, before a comma, or with the first one at its end."""
+    leaves = locate_leaves(text, tree or "")
     if not leaves or any(leaf.tag == ":" or text[leaf.start : leaf.end] in _BREAKS for leaf in leaves):
         return []
-    clauses, last = _Clauses(tree, leaves), len(leaves)
-    while last and leaves[last - 1].tag in _PUNCTUATION:
-        last -= 1
+    clauses = _Clauses(tree or "", leaves)
+    words = [text[leaf.start : leaf.end].lower() for leaf in leaves]
     parts = clauses.top_parts()
-    results = []
-    for position, part in enumerate(parts):
-        start, end = clauses.nodes[part].start, clauses.nodes[part].end
-        glued = _within_word(leaves, start) or _within_word(leaves, end)
-        if clauses.nodes[part].label not in _MOVABLE - {"INTJ"} or _is_marked(text, leaves, start, end) or glued:
-            continue
-        before = [number for number in range(start) if number != start - 1 or leaves[number].tag != ","]
-        behind = [number for number in range(end, last) if number != end or leaves[number].tag != ","]
-        if before:
-            front = _written(text, leaves, range(start, end))
-            results.append(f"{front}, {_written(text, leaves, [*before, *behind, *range(last, len(leaves))])}")
-        elif behind and position == 0:
-            results.append(_written(text, leaves, [*behind, *range(start, end), *range(last, len(leaves))]))
-    return [_capitalized_like(text, one) for one in results]
+    places = [clauses.nodes[part] for part in [*parts, *clauses.attached(parts, words)]]
+    movable = [node for node in places if (_may_begin if node.start else _may_end)(node, clauses, words)]
+    return [
+        _capitalized_like(text, _with_moved(text, leaves, node)) for node in movable if not _is_tied(text, leaves, node)
+    ]
+
+
+def _with_moved(text: str, leaves: Sequence[Leaf], node: Constituent) -> str:
+    """A sentence with a constituent at the front, or with the first one at its end; commas beside it are left out."""
+    adjunct, last, beside = range(node.start, node.end), _last_word(leaves), (node.start - 1, node.end)
+    rest = [one for one in range(last) if one not in adjunct and (one not in beside or leaves[one].tag != ",")]
+    marks = range(last, len(leaves))
+    if not node.start:
+        return _written(text, leaves, [*rest, *adjunct, *marks])
+    return f"{_written(text, leaves, adjunct)}, {_written(text, leaves, [*rest, *marks])}"
+
+
+def completed(text: str, tree: str | None) -> str:
+    """An English caption as a sentence: "A dog is running." for "A dog running"; '' for other texts."""
+    leaves = locate_leaves(text, tree or "") or []
+    tags = [leaf.tag for leaf in leaves]
+    if tags.count("VBG") != 1 or _NO_CAPTION.intersection(tags) or "VB" in tags[: tags.index("VBG")]:
+        return ""
+    verb = tags.index("VBG")
+    subject = tags[: tags.index("IN") if "IN" in tags[:verb] else verb]
+    plural = subject[-1:] == ["NNS"]
+    if tags[verb - 2 : verb] == ["NNS", "NN"]:  # "people river rafting"
+        return ""
+    if not plural and not (subject[-1:] == ["NN"] and _DETERMINERS.intersection(subject)):
+        return ""
+    start, end = leaves[verb].start, leaves[_last_word(leaves) - 1].end
+    return f"{text[:start]}{'are' if plural else 'is'} {text[start:end]}."
+
+
+def _may_begin(node: Constituent, clauses: _Clauses, words: Sequence[str]) -> bool:
+    """Whether a constituent within a statement is an adjunct that may stand at its front."""
+    own, before = words[node.start : node.end], words[: node.start]
+    main = {*before, *words[node.end :]}
+    verbs = [word for word, leaf in zip(before, clauses.leaves, strict=False) if leaf.tag.startswith("VB")]
+    if "," in words or _FOCUS & main or _BEFORE_BOUND.fullmatch(before[-1]) or not clauses.is_statement(node):
+        return False
+    if any(re.fullmatch(BOUND, verb) for verb in verbs):
+        return False
+    if node.label == "SBAR":  # a pronoun would stand before the name that it is for
+        return bool(_CLAUSE.match(own[0])) and {*PRONOUN.findall(" ".join(main))} <= {*own}
+    if node.label == "ADVP":  # "not often" is not "often not"
+        return _TIMES.fullmatch(own[0]) is not None and main.isdisjoint({"n't", "not"})
+    return _is_place(node, clauses.leaves, words)
+
+
+def _is_place(node: Constituent, leaves: Sequence[Leaf], words: Sequence[str]) -> bool:
+    """Whether a constituent is a place, time or reason to which no other word belongs."""
+    phrase = " ".join(words[node.start : node.end])
+    tags = [leaf.tag for leaf in leaves[: node.start]]
+    governor = next((number for number in range(node.start - 1, -1, -1) if tags[number] != "RB"), 0)
+    if tags[governor].startswith("VB") and (_AT.match(phrase) or _WITH_PLACE.fullmatch(words[governor])):
+        return False
+    if tags[governor] in {"VBN", "VBG"} and tags[max(0, governor - 1)].startswith("NN"):  # "an election held in May"
+        return False
+    fits = node.label == "PP" and 1 < node.end - node.start <= _LONG and not PRONOUN.search(phrase)
+    return fits and _PLACE_OR_TIME.match(phrase) is not None
+
+
+def _may_end(node: Constituent, clauses: _Clauses, words: Sequence[str]) -> bool:
+    """Whether a constituent that begins a sentence is an adjunct that may stand at its end."""
+    end = node.end
+    if end >= _last_word(clauses.leaves):
+        return False
+    if _CONNECTIVE.match(" ".join(words[:end])) or "," in words[end + 1 :] or clauses.has_clause(end):
+        return False
+    if node.label == "SBAR":
+        return words[end] == "," and _CLAUSE.match(words[0]) is not None
+    return node.label == "PP" or (node.label == "ADVP" and _TIMES.fullmatch(words[0]) is not None)
+
+
+def _is_tied(text: str, leaves: Sequence[Leaf], node: Constituent) -> bool:
+    """Whether a constituent begins or ends within a word, or has to do with brackets or quotation marks."""
+    glued = any(_within_word(leaves, number) for number in (node.start, node.end))
+    return glued or _is_marked(text, leaves, node.start, node.end)
+
+
+def _last_word(leaves: Sequence[Leaf]) -> int:
+    """The number of the first mark of those that end a text."""
+    return 1 + max((number for number, leaf in enumerate(leaves) if leaf.tag not in _PUNCTUATION), default=-1)
 
 
 def locate_leaves(text: str, tree: str) -> list[Leaf] | None:
@@ -122,6 +225,31 @@ class _Clauses:
         """Constituents of the main clause; none where clauses are coordinated."""
         top = 1 if self.nodes[0].label == "ROOT" else 0
         return self._parts(top) if self.nodes[top].label in _CLAUSES and not self._is_coordination(top) else []
+
+    def attached(self, parts: Sequence[int], words: Sequence[str]) -> list[int]:
+        """Constituents at the end of an object without "the", which parsers often attach to it: "rides a bike here"."""
+        objects = [self.children[part] for part in parts if self.nodes[part].start and self.nodes[part].label == "NP"]
+        heads = {own[-1]: self.nodes[own[0]] for own in objects if len(own) == 2}
+        return [
+            end
+            for end, head in heads.items()
+            if head.end - head.start <= _SHORT
+            and words[head.start] not in _DEFINITE
+            and self.leaves[head.start].tag not in {"PRP$", "NNP", "PRP"}
+        ]
+
+    def is_statement(self, adjunct: Constituent) -> bool:
+        """Whether the main clause has a subject and a verb without an adjunct, or asks to do something if a clause."""
+        top = 1 if self.nodes[0].label == "ROOT" else 0
+        labels = {self.nodes[child].label for child in self.children[top]}
+        others = [*self.leaves[: adjunct.start], *self.leaves[adjunct.end :]]
+        verbs = {leaf.tag for leaf in others if leaf.tag in _FINITE or leaf.tag.startswith("VB")}
+        needed, finite = ({"VP"}, {"VB"} | _FINITE) if adjunct.label == "SBAR" else ({"NP", "VP"}, _FINITE)
+        return bool((not verbs or verbs & finite) and self.nodes[top].label == "S" and needed <= labels)
+
+    def has_clause(self, start: int) -> bool:
+        """Whether a clause begins behind a word, to which what stands at the end might belong."""
+        return any(node.start >= start and node.label in {"SBAR", "S"} for node in self.nodes)
 
     def order(self, random: np.random.Generator) -> Order:
         """Numbers of the words; some commas are missing."""
@@ -214,7 +342,8 @@ def _is_marked(text: str, leaves: Sequence[Leaf], start: int, end: int) -> bool:
 
 
 def _capitalized_like(text: str, written: str) -> str:
-    return written[:1].upper() + written[1:] if text[:1].isupper() else written
+    first = written.partition(" ")[0]  # "phpMyAdmin" stays
+    return written[:1].upper() + written[1:] if text[:1].isupper() and first == first.lower() else written
 
 
 def _written(text: str, leaves: Sequence[Leaf], order: Sequence[int]) -> str:
@@ -223,7 +352,7 @@ def _written(text: str, leaves: Sequence[Leaf], order: Sequence[int]) -> str:
     for position, number in enumerate(order):
         leaf = leaves[number]
         word = text[leaf.start : leaf.end]
-        if number == 0 and leaf.tag not in _NAMES and word != "I":
+        if number == 0 and leaf.tag not in _NAMES and word != "I" and word[1:] == word[1:].lower():
             word = word[:1].lower() + word[1:]
         if position and number == order[position - 1] + 1:
             pieces.append(text[leaves[number - 1].end : leaf.start])

@@ -20,7 +20,7 @@ from rapidfuzz.distance import Levenshtein
 
 from paraloom.core.digests import digest, path_digest, signature
 from paraloom.core.protocols import EncoderLike, ParaphraseLike
-from paraloom.paraphrasing.edits import REPEATED, WORD, Edit, english_fault, english_words, kinds_of_change
+from paraloom.paraphrasing.edits import ORDER, REPEATED, WORD, Edit, english_fault, english_words, kinds_of_change
 from paraloom.paraphrasing.selection_config import SelectionConfig
 from paraloom.paraphrasing.word_evidence import word_evidence
 from paraloom.text.characters import WITHOUT_SPACES
@@ -35,6 +35,7 @@ OTHER_TEMPLATE, COPY, LENGTH, OTHER_CHANGE = (
     "length",
     "another kind of change",
 )
+REORDERED = "another order by the network"
 DRIFT, DOUBTFUL, IMPROBABLE = "meaning changed", "probably not right", "improbable"
 DUPLICATE, SURPLUS = "near-duplicate of a better candidate", "over the limit"
 
@@ -47,6 +48,9 @@ _RIGHT_WORDS, _AVERAGES_WORDS = (-0.2, 0.79, -0.3, 1.9, 0.15, 0.24, 0.23), (math
 
 _BY_RULE, _DOUBT = 0.95, 0.3
 """The probability that what a rule wrote is right, and what the judge must find at least."""
+
+_TEMPLATED = 0.7
+"""The least probability to be right of what a network wrote with a template."""
 
 _NEVER, _HIGHEST = 1e-4, 0.98
 """A verdict counts as one of these at least and at most: a probability of 0 would have infinite log-odds; of those that
@@ -134,7 +138,18 @@ class ParaphraseSelector:
             for name, model in (("encoder", self.encoder), ("judge", self.judge))
         }
         regressions = (_RIGHT, _AVERAGES, _RIGHT_WORDS, _AVERAGES_WORDS)
-        fixed = (*regressions, _BY_RULE, _DOUBT, _NEVER, _HIGHEST, _FUNCTIONAL, _ONE_SIDED, _REORDERED, _MAX_RUN)
+        fixed = (
+            *regressions,
+            _TEMPLATED,
+            _BY_RULE,
+            _DOUBT,
+            _NEVER,
+            _HIGHEST,
+            _FUNCTIONAL,
+            _ONE_SIDED,
+            _REORDERED,
+            _MAX_RUN,
+        )
         faults = path_digest(Path(inspect.getfile(english_fault)))
         settings = digest([asdict(self.config), repr(fixed), faults])[:8]
         thresholds = {"meaning": self.config.meaning, "difference": self.config.difference}
@@ -187,7 +202,8 @@ class ParaphraseSelector:
         """Why a candidate is dropped by what models measured, '' if it is not."""
         if self.encoder is not None and not measured.meaning >= self.config.meaning:
             return DRIFT
-        if self.judge is not None and not measured.probability >= self.config.probability:
+        minimum = max(self.config.probability, _TEMPLATED) if _follows(measured.candidate) else self.config.probability
+        if self.judge is not None and not measured.probability >= minimum:
             return DOUBTFUL
         if measured.fluency < self.config.fluency:  # not where it is NaN
             return IMPROBABLE
@@ -208,12 +224,19 @@ class ParaphraseSelector:
         shorter, longer = sorted((len(source), len(units)))
         if longer > max(shorter * self.config.length_ratio, shorter + 3 if shorter <= 5 else 0):
             return LENGTH
-        judged = self.judge is not None and not is_rewrite(candidate)
-        if judged and (fault := english_fault(text, candidate.text, self._known_words)):
+        if self.judge is not None and not is_rewrite(candidate) and (fault := self._fault_of_network(text, candidate)):
             return fault
         if self.config.change and self.config.change not in kinds_of_change(text, candidate.text):
             return OTHER_CHANGE
         return ""
+
+    def _fault_of_network(self, text: str, candidate: ParaphraseLike) -> str:
+        """Why what a network wrote of an English text is dropped; with a template it seldom moves the right words."""
+        if _follows(candidate):
+            fronts = {one.partition(",")[0] for one in (text, candidate.text) if "," in candidate.text}
+            if len(fronts) > 1 or ORDER in kinds_of_change(text, candidate.text):
+                return REORDERED
+        return english_fault(text, candidate.text, self._known_words)
 
     def _measure(
         self, texts: list[str], candidates: Sequence[ParaphraseLike], differences: Sequence[float]
@@ -376,6 +399,11 @@ def unit_difference(first: Sequence[str], second: Sequence[str]) -> float:
 def is_rewrite(candidate: ParaphraseLike) -> bool:
     """Whether a rule wrote a candidate, and no network."""
     return bool(getattr(candidate, "rule", ""))
+
+
+def _follows(candidate: ParaphraseLike) -> bool:
+    """Whether a network wrote a candidate, which has the template that was asked for."""
+    return getattr(candidate, "has_template", None) is True and not is_rewrite(candidate)
 
 
 def decoding_fault(source: Sequence[str], units: Sequence[str], candidate: ParaphraseLike) -> str:
