@@ -134,8 +134,6 @@ def open_documents(corpus: Corpus, *, pivot: bool = False, encoder: EncoderLike 
 
 
 def _of_batch(batch: pa.RecordBatch, text_column: str, encoder: EncoderLike | None) -> Documents:
-    """The features of a batch of a corpus of documents."""
-
     def filled(name: str, empty: Value) -> list[Value] | None:
         there = name in batch.schema.names
         return [value or empty for value in batch.column(name).to_pylist()] if there else None

@@ -243,7 +243,6 @@ def _with_neighbors(rows: Ints, available: Bools) -> Ints:
 
 
 def _without(rows: Rows, passages: Sequence[_Passage]) -> Rows:
-    """The rows that are in none of some passages."""
     kept = [_marked(len(side), side) for side in rows]
     for passage in passages:
         for side in (0, 1):

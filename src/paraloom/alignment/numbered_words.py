@@ -76,7 +76,6 @@ def number_observed(lists: TokenLists) -> ObservedWords:
 
 
 def number_expected(expected: ExpectedWords, lengths: Ints, types: Ids) -> NumberedWords:
-    """Number expected words as the other text has them."""
     present, numbers = find_ids(types, expected.ids)
     return NumberedWords(
         numbers[present].astype(np.int32),

@@ -34,7 +34,6 @@ class SentenceAligner(LearnedState):
     """A sentence aligner that was fitted to some texts; see `fit_aligner`."""
 
     def align(self, pair: TextPair) -> list[Bead]:
-        """Align a pair of texts by what was learned from it or from others."""
         return to_beads(TextWindows(pair, self.config, self.lexicons).align(self, order=self.config.order))
 
 
@@ -85,7 +84,6 @@ def fit_aligner(
 
 
 def to_beads(alignment: AnyAlignment) -> list[Bead]:
-    """The beads of an alignment as lists of sentence indices."""
     result = []
     for start in range(0, len(alignment.beads), _BEADS):
         beads, gains = (values[start : start + _BEADS].tolist() for values in (alignment.beads, alignment.gains))
@@ -121,7 +119,6 @@ def _fit(
 def _refit(
     texts: Sequence[TextWindows], alignments: Sequence[Ints], aligner: SentenceAligner, counts: MixtureCounts
 ) -> SentenceAligner:
-    """The aligner with everything re-estimated from an alignment of the texts."""
     config = aligner.config
     # How far lexicons that were learned from other texts explain these ones can be trusted more.
     background_tokens = 0.0 if aligner.lexicons else config.background_tokens

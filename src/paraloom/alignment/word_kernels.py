@@ -266,7 +266,6 @@ def _add_predictor(block: Block, expected: ExpectedTable, predictor: int) -> Non
 
 @kernel
 def _add_cause(causes: Int32s, sums: Float32s, word: int, cause: int, strength: float) -> None:
-    """Keep the two strongest causes of a word."""
     if causes[word, 0] == cause:
         sums[word, _FIRST_STRENGTH] = max(sums[word, _FIRST_STRENGTH], strength)
     elif causes[word, 0] < 0 or strength > sums[word, _FIRST_STRENGTH]:
@@ -299,7 +298,6 @@ def _compute_gains(
     background: Floats,
     background_weight: float,
 ) -> None:
-    """Compute what each expected word gains, and what limits it."""
     limits, causes, sums, cause_counts = block
     for k in range(expected.offsets[start], expected.offsets[start + size]):
         word = expected.words[k]

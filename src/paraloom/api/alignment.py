@@ -45,7 +45,6 @@ class AlignmentCounts(ResultRecord):
     unaligned: tuple[int, int]
 
     def format(self) -> str:
-        """One line."""
         word = "bead" if self.beads == 1 else "beads"
         return (
             f"aligned: {self.beads:,} {word} of {self.aligned[0]:,} and {self.aligned[1]:,} sentences; "
@@ -236,7 +235,6 @@ def align_files(
 
 
 def _read(names: tuple[str, str], config: AlignFilesConfig) -> TextPair:
-    """Two texts, with their translations in files."""
     from paraloom.alignment.text_pairs import TextPair
 
     texts = [read_sentences(path) for path in names]
@@ -246,7 +244,6 @@ def _read(names: tuple[str, str], config: AlignFilesConfig) -> TextPair:
 
 
 def _align(pair: TextPair, names: tuple[str, str], config: AlignFilesConfig, aligner: AlignerConfig) -> list[Bead]:
-    """The beads of two texts, by whatever the configuration names."""
     from paraloom.alignment.delimiters import align_between_delimiters
     from paraloom.alignment.lexicon import read_lexicon
     from paraloom.alignment.methods import PUBLISHED, fit_method
@@ -299,7 +296,6 @@ def _translated(pair: TextPair, names: tuple[str, str], config: AlignFilesConfig
 def _write(
     beads: Sequence[Bead], pair: TextPair, names: tuple[str, str], output: str, config: AlignFilesConfig
 ) -> None:
-    """Write beads, or the sentences of those that are not delimiters."""
     if without_compression(output).suffix in _BEADS:
         _write_beads(output, beads, src_doc=_file_stem(names[0]), tgt_doc=_file_stem(names[1]))
         return
@@ -353,7 +349,6 @@ def _counts(beads: Sequence[Bead], texts: Sequence[Sequence[str]]) -> AlignmentC
 def _with_encoder(
     pair: TextPair, encoder: EncoderLike | str | Path, *, pivot: bool
 ) -> tuple[TextPair, Sequence[LexiconPair]]:
-    """A pair with vectors of its sentences, and the lexicon of an encoder."""
     from paraloom.alignment.nearest_words import encode_texts, encoder_lexicon
 
     opened, forward, backward = _opened(encoder), pair.source_translations, pair.target_translations
@@ -376,7 +371,6 @@ def _parts(
 
 
 def _in_pivot(pair: TextPair) -> TextPair:
-    """The translations in place of the texts."""
     from paraloom.alignment.text_pairs import TextPair
 
     return TextPair(pair.source_translations[0], pair.target_translations[0], embeddings=pair.embeddings)

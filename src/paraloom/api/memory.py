@@ -37,7 +37,6 @@ class InMemoryPairs(Source):
     content: str = ""
 
     def batches(self, context: StageContext) -> Iterator[pa.RecordBatch]:
-        """The rows of the table."""
         yield from self.table.to_batches(max_chunksize=BATCH_ROWS)
 
 
@@ -90,7 +89,6 @@ def pairs_from_data(data: object, *, src_lang: str, tgt_lang: str) -> InMemoryPa
 
 
 def _table(data: object) -> pa.Table:
-    """The data as an Arrow table."""
     if isinstance(data, pa.Table):
         return data
     if isinstance(data, pa.RecordBatch):

@@ -56,7 +56,6 @@ def list_models() -> list[ModelSummary]:
 
 
 def find_model(name: str) -> ModelSummary:
-    """The model of this name, or in this folder."""
     if Path(name).is_dir():
         return summarize_model(Path(name), name)
     name, models = short_name(name), {model.name: model for model in list_models()}

@@ -235,7 +235,6 @@ class ParaphrasedFiles:
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
-        """The counts."""
         usage = self.result.stages[-1].figures
         return {
             "texts": self.texts,
@@ -461,7 +460,6 @@ def _named_files(texts: Sequence[str | Path], stack: ExitStack) -> list[str | Pa
 
 
 def _spooled_texts(texts: Sequence[str | Path], stack: ExitStack) -> Path:
-    """A file with a line for each text."""
     lines = [" ".join(str(one).split()) for one in texts]
     if not lines or not all(lines):
         raise DataError("the text is empty", remedy="Give a sentence.")

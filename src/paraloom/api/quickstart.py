@@ -44,7 +44,6 @@ class Quickstart:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """The figures by name."""
         record = {name: value for name, value in vars(self).items() if name not in ("run", "harvest")}
         return {**record, **self.harvest.to_dict()}
 

@@ -187,7 +187,6 @@ def run_in(
     engine: str = "local",
     workers: int | None = None,
 ) -> RunResult:
-    """Run stages in a folder that is kept, resuming from whatever is done there."""
     from paraloom.api.rejected import report_rejected
     from paraloom.pipeline.runner import run_pipeline
 

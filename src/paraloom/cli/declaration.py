@@ -52,7 +52,6 @@ class Parameter:
 
     @classmethod
     def from_dict(cls, entry: Mapping[str, Any]) -> Parameter:
-        """The parameter of an entry of the index."""
         lists: dict[str, Any] = {key: tuple(entry[key]) for key in ("flags", "choices") if key in entry}
         return cls(**{**entry, **lists})
 
@@ -193,7 +192,6 @@ def _help(name: str, said: str, shared: Mapping[str, Any], is_option: bool) -> s
 
 
 def _parts(annotation: object) -> Iterator[Any]:
-    """The members of a union."""
     if get_origin(annotation) in (Union, UnionType):
         for part in get_args(annotation):
             yield from _parts(part)
@@ -239,7 +237,6 @@ def _choices(annotation: object) -> tuple[str, ...]:
 
 
 def plain(value: object) -> Any:
-    """A default as JSON has it."""
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, Path):
@@ -250,7 +247,6 @@ def plain(value: object) -> Any:
 
 
 def parameters_of(function: Callable[..., object]) -> Iterator[tuple[str, inspect.Parameter]]:
-    """The parameters of a function, with annotations that are objects."""
     unwrapped = inspect.unwrap(function)
     known = getattr(unwrapped, "__globals__", None) or vars(import_module(unwrapped.__module__))
     # An alias that is written as a string names classes that are imported for type checkers alone.

@@ -138,7 +138,6 @@ def show(result: Any, values: Mapping[str, Any], then: str = "") -> None:
 
 
 def show_figures(result: Printable, values: Mapping[str, Any]) -> None:
-    """A result with figures, of a command whose output is not shown."""
     print_result(result, values["as_json"])
 
 

@@ -12,7 +12,6 @@ from paraloom.cli.shared import SHARED
 
 
 def commands_in(module: str) -> Iterator[Command]:
-    """The commands that a module declares."""
     yield from map(_placed, import_module(f"paraloom.cli.{module}").DECLARED)
 
 
@@ -25,12 +24,10 @@ def _placed(command: Command) -> Command:
 
 
 def find(module: str, name: str) -> Command:
-    """A command by its full name."""
     return next(command for command in commands_in(module) if command.name == name)
 
 
 def parameters(command: Command) -> list[Parameter]:
-    """The parameters of a command, with those that the command line adds."""
     collected = command.parameters()
     names = {one.name for one in collected}
     added = []

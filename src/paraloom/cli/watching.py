@@ -46,7 +46,6 @@ class _Ending:
     started: float = field(default_factory=time.monotonic)
 
     def as_dict(self) -> dict[str, Any]:
-        """For the log, and as JSON."""
         return {
             "command": self.command,
             "state": self.state,
@@ -57,7 +56,6 @@ class _Ending:
         }
 
     def sentence(self) -> str:
-        """The same for people."""
         where = f" ({self.folder})" if self.folder else ""
         reason = f": {self.error}" if self.error else ""
         return f"paraloom {self.command}: {self.state} after {format_duration(self.seconds)}{where}{reason}"
@@ -119,7 +117,6 @@ def interrupted_status() -> int:
 
 @contextmanager
 def _reported(ending: _Ending) -> Iterator[None]:
-    """Report the end of the block to the log."""
     try:
         yield
     finally:

@@ -45,7 +45,6 @@ class SubwordVocabulary(Vocabulary):
         return [self._processor.get_score(i) for i in range(len(self))]
 
     def row_lists(self, texts: Texts) -> RowLists:
-        """Rows of the pieces of n texts."""
         pieces: list[list[int]] = self._processor.encode(normalize_for_subwords(texts), out_type=int)
         offsets = np.zeros(len(pieces) + 1, np.int64)
         np.cumsum([len(ids) for ids in pieces], out=offsets[1:])

@@ -56,7 +56,6 @@ class MachineTracker:
             ]
 
     def _release(self, shard: str) -> _Machine | None:
-        """The machine that has a shard, which it has no longer."""
         for machine in self._machines.values():
             if shard in machine.shards:
                 del machine.shards[shard]

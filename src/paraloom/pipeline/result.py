@@ -44,7 +44,6 @@ class StageResult:
         return sum(rows for reason, rows in self.reasons.items() if is_not_sampled(reason))
 
     def as_dict(self) -> dict[str, Any]:
-        """For run.json."""
         fields = {name: value for name, value in vars(self).items() if name != "reasons"}
         return {**fields, "folder": self.folder.name, "counts": self.counts.as_dict()}
 

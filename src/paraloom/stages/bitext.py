@@ -90,7 +90,6 @@ class ReadPairs(Source):
         check_range(self, "skip", "limit", low=0)
 
     def files(self) -> tuple[Path, ...]:
-        """The file, or both files of a Moses pair."""
         files: tuple[Path, ...] = _files_of_bitext(self.source)
         return files
 
@@ -202,7 +201,6 @@ class CommonTranslations(Source):
         check_range(self, "limit", low=0)
 
     def batches(self, context: StageContext) -> Iterator[pa.RecordBatch]:
-        """The pairs."""
         from paraloom.pairs.common_translations import common_translations
 
         corpus = Corpus.open(context.inputs["bitext"])

@@ -45,7 +45,6 @@ class SampleVariants(Map):
         check_range(self, "limit", low=1)
 
     def survey(self, corpus: CorpusReader, context: StageContext) -> Json:
-        """The largest hash in the sample."""
         return GroupSample.of(corpus.batches(["pair_id"]), self.limit).cut
 
     def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:

@@ -123,7 +123,6 @@ class AlignDocumentSentences(Source):
         check_method(self.method, self.max_bead_size, self.aligner, self.order)
 
     def batches(self, context: StageContext) -> Iterator[pa.RecordBatch]:
-        """One batch for each pair of documents that has sentence pairs."""
         corpora = [Corpus.open(context.inputs[side]) for side in ("source", "target")]
         langs = [_language(corpus) for corpus in corpora]
         encoder = encoder_of(context)
@@ -193,7 +192,6 @@ def check_method(method: str, max_bead_size: int, aligner: Ref | None, order: st
 
 
 def encoder_of(context: StageContext) -> EncoderLike | None:
-    """The encoder of a stage that may have one."""
     return open_encoder(context.inputs["encoder"]) if "encoder" in context.inputs else None
 
 
@@ -275,7 +273,6 @@ class AlignDocuments(Fit):
 
     @property
     def settings(self) -> DocumentAlignerConfig:
-        """Settings of the document aligner."""
         return DocumentAlignerConfig(
             weights=evidence_weights(self.evidence),
             max_candidates=self.max_candidates,
@@ -398,7 +395,6 @@ def _score_pairs(
 
 
 def evidence_weights(text: str) -> dict[str, float]:
-    """The weights of kinds of evidence."""
     weights: dict[str, float] = {}
     for name in (part.strip() for part in text.split(",")):
         if name not in EVIDENCE:

@@ -84,11 +84,9 @@ class ReadLabeledPairs(Source):
             raise ConfigError(f"label '{min(set(self.right) & set(self.wrong))}' cannot be both right and wrong")
 
     def files(self) -> tuple[Path, ...]:
-        """The file."""
         return (self.source,)
 
     def batches(self, context: StageContext) -> Iterator[pa.RecordBatch]:
-        """All pairs with a known label, in order."""
         count = 0
         for rows in batched(islice(self._rows(), self.limit or None), _BATCH_ROWS):
             count += len(rows)
@@ -363,7 +361,6 @@ def _numbers(batch: pa.RecordBatch, name: str) -> npt.NDArray[np.float64]:
 
 
 def _labeled(batch: pa.RecordBatch, label: int, labeled_set: str, kind: str = "") -> pa.RecordBatch:
-    """The batch with a label, and the given set or the one that it has."""
     rows = batch.num_rows
     columns: Mapping[str, pa.Array] = {
         LABEL: pa.array([label] * rows, pa.int8()),

@@ -262,7 +262,6 @@ class FindDuplicates(DuplicateConfig, Fit):
     encoder: Ref | None = None
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
-        """Write the hashes of the duplicates."""
         corpus = Corpus.open(context.inputs["pairs"])
         known = corpus.schema.names
         for name in self.columns:

@@ -150,7 +150,6 @@ class Paraphrase(CandidateSelection, Map):
                 )
 
     def _check_syntax(self) -> None:
-        """Check what says which syntax to follow."""
         if self.template and self.like:
             raise ConfigError("keys 'template' and 'like' cannot be combined", remedy="Give one of them.")
         if (self.template or self.like or self.parser is not None) and not any(map(_may_be_trained, self._names)):
@@ -194,7 +193,6 @@ class Paraphrase(CandidateSelection, Map):
         )
 
     def with_references(self, references: Mapping[str, str | Path]) -> Stage:
-        """This stage with names and paths in place of what it refers to."""
         names: list[Ref] = []
         for index, one in enumerate(self._names):
             key = f"paraphraser.{index}"
@@ -285,7 +283,6 @@ def _may_be_trained(name: Ref) -> bool:
 
 
 def _endpoint_fields(reference: str) -> dict[str, Any]:
-    """The fields of the stage that loads the endpoint of a reference."""
     address, settings = split_reference(endpoint_reference(reference))
     fields = reference_fields(EndpointConfig, settings, f"the endpoint '{address}'", without=("url",))
     if "model" not in fields:
@@ -296,7 +293,6 @@ def _endpoint_fields(reference: str) -> dict[str, Any]:
 
 
 def trained_parts(paraphraser: ParaphraserLike) -> Iterator[ControlledParaphraser]:
-    """The trained paraphrasers among those that are combined."""
     if isinstance(paraphraser, CombinedParaphraser):
         for part in paraphraser.paraphrasers:
             yield from trained_parts(part)

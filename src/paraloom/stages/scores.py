@@ -144,7 +144,6 @@ class Score(Map):
         return tuple(name for name in names if not (name in added and MODEL_OPTIONS[name] <= given)), bilingual
 
     def _given(self) -> set[str]:
-        """The keys of the models that are given."""
         given = {key for key in {*self.inputs, "languages"} if getattr(self, key)}
         return given | {"encoder"} if self.sentence_transformer else given
 
@@ -268,7 +267,6 @@ class CountWords(Fit):
             )
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
-        """Write the table of counts."""
         from paraloom.embed.word_vectors import read_words
         from paraloom.pairs.scoring.idf import count_document_frequencies, listed_frequencies
 
@@ -330,7 +328,6 @@ class TrainLanguageModel(Fit):
             raise ConfigError(f"key 'order' must be 1 or more, or 0 for the default, not {self.order}")
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
-        """Write the model."""
         from paraloom.pairs.scoring.language_model import has_varikn, train_language_model
         from paraloom.pairs.scoring.witten_bell import ORDERS, train_witten_bell
 
@@ -392,7 +389,6 @@ def _model_scorers(
 
 
 def _open_judge(folder: Path, file: str, label: str) -> made.MeaningJudge:
-    """The judge of a folder, whatever its kind."""
     from paraloom.mt.endpoint import ENDPOINT_FILE
     from paraloom.mt.endpoint_judge import EndpointJudge
     from paraloom.pairs.scoring.judge import load_judge

@@ -86,7 +86,6 @@ class TranslateVariants(Map):
 
     @property
     def decoding(self) -> Decoding:
-        """How each translator decodes."""
         from paraloom.mt.decoding import parse_decoding
 
         return self._preset().decoding if self.method else parse_decoding(self.decode)
@@ -179,7 +178,6 @@ class VariantsToBitext(TrainingPairs, Map):
     held_out: tuple[Ref, ...] = ()
 
     def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
-        """The pairs of one batch, with keep and reason."""
         config = base_config(TrainingPairs, self)
         held = held_out(context.paths("held_out")) if self.held_out else None
         return training_pairs(batch, config, held)
@@ -259,7 +257,6 @@ class ChooseVariants(Source):
 
     @property
     def decoding(self) -> Diverse:
-        """The decoding that chooses in the same way."""
         from paraloom.mt.decoding import Diverse
 
         return Diverse(self.metric, max(2, self.k), self.k, self.weight, self.utility)
@@ -354,7 +351,6 @@ class ReadVariants(Source):
     source: Path
 
     def batches(self, context: StageContext) -> Iterator[pa.RecordBatch]:
-        """All variants in order."""
         kind = without_compression(self.source).suffix
         if kind == ".parquet":
             yield from self._from_parquet()

@@ -60,7 +60,6 @@ def distributions(
 def _read(
     database: Connection, names: Mapping[str, str], given: Mapping[str, Sequence[float] | None], rows: int
 ) -> dict[str, Distribution | None]:
-    """The distributions of columns that are read together."""
     values = {
         name: sql("CASE WHEN isfinite({0}::DOUBLE) THEN {0}::DOUBLE END", column) for name, column in names.items()
     }

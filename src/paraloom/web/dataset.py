@@ -107,7 +107,6 @@ class Dataset:
         return f"{count(n)} {'rows' if n > 1 else 'row'} cannot be read and {'are' if n > 1 else 'is'} left out"
 
     def take(self, rows: Sequence[int], columns: Sequence[str] | None = None) -> list[dict[str, Any]]:
-        """Rows by their numbers, in any order."""
         numbers, where = np.unique(np.asarray(rows, np.int32), return_inverse=True)
         table = self.gather(numbers, self.schema.names if columns is None else list(columns))
         records = [dict(zip(table.schema.names, values, strict=True)) for values in _by_row(table)]

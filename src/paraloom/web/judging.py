@@ -86,7 +86,6 @@ class RaterSheet:
 
     @property
     def labeled(self) -> int:
-        """Pairs that have all labels."""
         return sum(all(row[kind] for kind in self.kinds) for row in self.rows)
 
     def next_index(self, after: int = -1) -> int | None:

@@ -38,7 +38,6 @@ class Opening:
 
 
 def opening(run: RunView) -> Opening:
-    """The top of the report of a run."""
     warnings = list(dict.fromkeys(str(text) for stage in run.stages if (text := stage.figures.get("warning"))))
     lead = f"{run.name}: {plural(len(run.stages), 'stage')}{_by_the_clock(run)}."
     harvested = _harvested(run)

@@ -124,7 +124,6 @@ def row_table(
 
 
 def _read(dataset: Dataset, columns: Sequence[str]) -> list[str]:
-    """The columns that a table is drawn from."""
     drawn = [*dataset.sides, *_LANGUAGES.values(), "lang", STATUS, REASON, *columns]
     return [name for name in dict.fromkeys(drawn) if name in dataset.schema.names]
 
@@ -135,7 +134,6 @@ def sides(dataset: Dataset, row: Mapping[str, object]) -> Markup:
 
 
 def side_texts(dataset: Dataset, row: Mapping[str, object], limit: int = TEXT_LIMIT) -> list[tuple[str, str]]:
-    """Each text of a row as it is shown, and its language."""
     texts = [_cut(str(row.get(name) or ""), limit) for name in dataset.sides]
     marked = differences(*texts) if len(texts) == 2 else texts
     languages = [row.get(_LANGUAGES.get(name, "lang")) for name in dataset.sides]

@@ -102,7 +102,6 @@ def _pending(name: str, folder: Path | None) -> tuple[_Line, bool]:
 
 
 def _find(folder: Path, pair_id: str) -> Iterator[dict[str, object]]:
-    """The rows of a stage with a pair_id."""
     count_found, row = 0, 0
     for path, status in stage_source(folder, folder.name).shards:
         try:

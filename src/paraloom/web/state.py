@@ -42,7 +42,6 @@ class ViewState:
         return RowFilter(self.where, self.search, self.sort)
 
     def url(self, path: str, **changes: object) -> str:
-        """The address of a page."""
         own = {key: value for key, value in changes.items() if key in _FIELDS}
         if own and "page" not in own:
             own["page"] = 1

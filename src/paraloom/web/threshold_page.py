@@ -54,7 +54,6 @@ class SplitRows:
 
 
 def apply(dataset: Dataset, rows: RowNumbers, threshold: Threshold) -> SplitRows:
-    """Divide rows by a threshold."""
     if threshold.keeps == "above":
         point, defined = split_point(dataset, threshold.column, rows, threshold.value)
         return SplitRows(rows[point:defined], rows[:point], rows[defined:])
