@@ -34,7 +34,7 @@ def parameters(command: Command) -> list[Parameter]:
     if "output" in names and not command.resumes:
         added.append(_added("force", "flag", False))
     if command.watched:
-        added += [_added(name, "text", None) for name in ("log_file", "on_end", "on_end_post")]
+        added += [_added(name, "text", None) for name in ("log_file", "on_end")]
     if command.device and "device" not in names:
         added.append(_added("device", "text", None))
     if command.run is None and not any("--json" in one.flags for one in collected):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import re
 import signal
 import subprocess
 import threading
@@ -28,6 +29,8 @@ _log_to = late("paraloom.pipeline.event_log:log_to")
 
 _POST_SECONDS = 10.0
 """How long a web address may take to answer."""
+
+_ADDRESS = re.compile(r"[a-z]+://\S*")
 
 _signals: list[int] = []
 """The signals that asked the current command to end."""
@@ -68,11 +71,9 @@ def watched(
     *,
     log_file: Path | str | None = None,
     on_end: str | None = None,
-    on_end_post: str | None = None,
 ) -> Iterator[None]:
     """Log what happens in the block, and tell of its end, as the options of this module ask."""
-    if on_end_post is not None:
-        _check_address(on_end_post)
+    is_address = on_end is not None and _is_address(on_end)
     target = str(values.get("output") or values.get("folder") or "")
     ending = _Ending(name, folder="" if target == "-" else target)
     try:
@@ -83,9 +84,7 @@ def watched(
             yield
     finally:
         if on_end is not None:
-            _run_at_end(on_end, ending)
-        if on_end_post is not None:
-            _post(on_end_post, ending)
+            (_post if is_address else _run_at_end)(on_end, ending)
 
 
 @contextmanager
@@ -169,14 +168,18 @@ def _run_at_end(command: str, ending: _Ending) -> None:
         _warn(f"--on-end: the command ended with status {done.returncode}")
 
 
-def _check_address(address: str) -> None:
+def _is_address(text: str) -> bool:
+    """True for a web address, False for a command; an address of another kind is a wrong call."""
+    if not _ADDRESS.fullmatch(text):
+        return False
     try:
-        parts = urlsplit(address)
+        parts = urlsplit(text)
         valid = parts.scheme in ("http", "https") and bool(parts.hostname)
     except ValueError:
         valid = False
     if not valid:
-        raise typer.BadParameter("expected an address that begins with http:// or https://", param_hint="--on-end-post")
+        raise typer.BadParameter("expected an address that begins with http:// or https://", param_hint="--on-end")
+    return True
 
 
 def _post(address: str, ending: _Ending) -> None:
@@ -208,11 +211,11 @@ def _post(address: str, ending: _Ending) -> None:
     try:
         thread.join(_POST_SECONDS)
     except KeyboardInterrupt:
-        return _warn("--on-end-post: interrupted")
+        return _warn("--on-end: interrupted")
     if thread.is_alive():
         failures.append(too_late)
     if failures:
-        _warn(f"--on-end-post: {failures[0]}")
+        _warn(f"--on-end: {failures[0]}")
 
 
 def _warn(message: str) -> None:
