@@ -158,7 +158,6 @@ class _Current:
         )
 
     def take(self, rows: Rows) -> None:
-        """Some rows are in a passage now."""
         for side in (0, 1):
             self.available[side][rows[side]] = self.free[side][rows[side]] = False
 

@@ -60,7 +60,6 @@ class NumberedWords(NamedTuple):
     scales: Floats
 
     def select(self, rows: Ints) -> NumberedWords:
-        """Expectations from some of the sentences."""
         entries, offsets = entries_between(self.offsets[rows], self.offsets[rows + 1])
         words, causes, counts = self.words[entries], self.causes[entries], self.counts[entries]
         return NumberedWords(words, causes, counts, offsets, self.scales[rows])

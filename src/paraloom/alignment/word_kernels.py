@@ -139,7 +139,6 @@ def add_backward(first: int, weight: float, lows: Ints, model: WordModel, out: F
 
 @kernel
 def tabulate_expected(words: Int32s, causes: Int32s, counts: Float32s, starts: Ints, scales: Floats) -> ExpectedTable:
-    """Join the words that several sources of evidence expect of each predictor."""
     sources, predictors = scales.shape
     table = ExpectedTable(
         np.empty(len(words), np.int32),

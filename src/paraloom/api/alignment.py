@@ -170,7 +170,6 @@ class AlignFilesConfig:
         return config
 
     def languages(self, source: str, target: str) -> tuple[str | None, str | None]:
-        """The languages as they are set, or else by the names of the files."""
         named = _languages_in_name(_file_stem(source)) or _languages_of_files(source, target) or (None, None)
         return self.src_lang or named[0], self.tgt_lang or named[1]
 

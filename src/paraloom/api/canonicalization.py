@@ -219,7 +219,6 @@ def _columns(one: CanonicalText) -> dict[str, Any]:
 
 @cache
 def english_speller() -> Speller:
-    """A speller with the words of the bundled encoder."""
     folder = bundled_path("english")
     assert folder is not None
     words, _ = word_vectors(folder)

@@ -49,7 +49,6 @@ class ModelSummary(ResultRecord):
 
 
 def list_models() -> list[ModelSummary]:
-    """The bundled models, then the translators in the cache."""
     bundled = [summarize_model(folder, name) for name in BUNDLED if (folder := bundled_path(name)) is not None]
     cached = sorted((cache_folder() / "translators").glob("*/model.bin"))
     return bundled + [summarize_model(path.parent, stored_name(path.parent)) for path in cached]

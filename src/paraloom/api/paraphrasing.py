@@ -388,7 +388,6 @@ def _encoder(encoder: str | Path | None) -> str | Path:
 
 
 def _paraphraser_stages(references: Sequence[str], output: str) -> tuple[list[Stage], tuple[Ref, ...]]:
-    """The stages that load what paraphrasers need, and the references that a stage takes."""
     stages: list[Stage] = []
     names: list[Ref] = []
     for number, reference in enumerate(references, start=1):

@@ -37,7 +37,6 @@ class Quickstart:
     seconds: float
 
     def format(self) -> str:
-        """The harvest, and what is known of its quality."""
         return (
             f"{self.harvest.format()}\n\n{READ}\nTheir chrF with a second translation by a person, which no stage "
             f"saw, is {self.after:.1f}; that of all pairs {self.before:.1f}."

@@ -92,7 +92,6 @@ class Command:
         return [*([self.run] if self.run else []), *map(_target, self.of.split())]
 
     def text(self) -> str:
-        """Description and examples, in Markdown."""
         text = self.help or described(self.functions()[0])[0]
         plain = self.name.removeprefix("research ")
         text = text.replace(f"`paraloom {plain} ", f"`paraloom {self.name} ").replace(
@@ -112,7 +111,6 @@ class Command:
         return sorted(result, key=_place)
 
     def _as_declared(self, one: Parameter) -> Parameter:
-        """A parameter of the function with the flags and settings of the command."""
         if one.name in self.flags:
             flags = tuple(self.flags[one.name].split())
             # Pairs of an option may be several corpora, not the files of both sides.
@@ -228,7 +226,6 @@ def _scalar(members: Sequence[object]) -> str:
 
 
 def _choices(annotation: object) -> tuple[str, ...]:
-    """The values of a literal or an enumeration."""
     if get_origin(annotation) is Literal:
         return tuple(str(value) for value in get_args(annotation) if value)
     if isinstance(annotation, type) and issubclass(annotation, Enum):

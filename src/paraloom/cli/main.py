@@ -193,7 +193,6 @@ def _parameter(one: dict[str, Any]) -> inspect.Parameter:
 
 
 def _show_all(context: typer.Context, wanted: bool) -> None:
-    """Print the help with all options."""
     if wanted:
         for one in context.command.params:
             one.hidden = False  # type: ignore[attr-defined]

@@ -41,7 +41,6 @@ class SubwordVocabulary(Vocabulary):
 
     @property
     def scores(self) -> list[float]:
-        """Log-probability of each piece."""
         return [self._processor.get_score(i) for i in range(len(self))]
 
     def row_lists(self, texts: Texts) -> RowLists:
@@ -59,5 +58,4 @@ def normalize_for_subwords(texts: Texts) -> list[str]:
 
 
 def train_subwords(lines: Iterable[str], size: int, seed: int = 1) -> bytes:
-    """Train a unigram model on normalized lines."""
     return bytes(_train_unigrams(lines, size, seed, normalization_rule_name="identity", unk_id=0, eos_id=-1))

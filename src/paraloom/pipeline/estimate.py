@@ -268,7 +268,6 @@ def _cells(seconds: Sequence[float], *sizes: float) -> list[str]:
 
 
 def settings_digest(use: str, version: str, configuration: Mapping[str, Json]) -> str:
-    """The digest by which an estimate knows the settings of a stage."""
     return digest([use, version, configuration])
 
 

@@ -48,7 +48,6 @@ class SampleVariants(Map):
         return GroupSample.of(corpus.batches(["pair_id"]), self.limit).cut
 
     def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
-        """The batch with `keep` and `reason`."""
         kept = GroupSample(context.survey).contains(batch.column("pair_id")).tolist()
         return with_reasons(batch, [None if keep else "not in the sample" for keep in kept])
 

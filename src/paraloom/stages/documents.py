@@ -67,7 +67,6 @@ class TranslateDocuments(Map):
         parse_decoding(self.decode)
 
     def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
-        """The documents of one batch with their translations; the translator is loaded once per worker."""
         translator = cached_translator(context.inputs["translator"], self.decode)
         texts = [split_paragraphs(text or "") for text in batch.column("text").to_pylist()]
         lines = [line for text in texts for line in text]
@@ -150,7 +149,6 @@ def score_aligner(
     *,
     words_only: bool = False,
 ) -> AlignmentScore:
-    """Align documents, learning from all of them together, and score the result with a gold alignment."""
     pairs = text_pairs(documents, translator, None if words_only else encoder)
     lexicons: Sequence[LexiconPair] = ()
     if encoder is not None:
@@ -378,7 +376,6 @@ class PivotDocuments(Fit):
 
 
 def _read_pairs(path: Path) -> list[DocumentPair]:
-    """The pairs in a file, or in the artifact of a stage."""
     return read_document_pairs(path / PAIRS_FILE if path.is_dir() else path)
 
 

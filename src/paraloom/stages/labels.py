@@ -148,7 +148,6 @@ class LabelPairs(Map):
     kind: str = ""
 
     def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
-        """The batch with the columns `label`, `labeled_set` and `kind`."""
         return _labeled(batch, self.label, self.labeled_set, self.kind)
 
 
@@ -290,7 +289,6 @@ def signs_of(names: Sequence[str]) -> dict[str, int]:
 
 
 def lower_is_better(names: Sequence[str]) -> list[str]:
-    """Those of the scores whose lower values are the better ones."""
     return [name for name in names if name in COLUMNS and COLUMNS[name].direction == "lower"]
 
 

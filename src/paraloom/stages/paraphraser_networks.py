@@ -227,7 +227,6 @@ def open_network(
 
 
 def parsed_pairs(corpora: Sequence[Corpus]) -> Iterator[tuple[int, list[ParsedPair]]]:
-    """Pairs with their trees, normalized, in batches."""
     first = 0
     for corpus in corpora:
         for batch in corpus.batches(["src", "tgt", *TREES]):

@@ -212,7 +212,6 @@ class Paraphrase(CandidateSelection, Map):
         return super().configuration() | further
 
     def check_input(self, corpus: CorpusReader, context: StageContext) -> Mapping[str, Json]:
-        """The language of a sample is that of the paraphraser, and of the encoder that selects."""
         opened = self._opened(context)
         if "encoder" in context.inputs:
             check_encoder_language(context.inputs["encoder"], language_of_paraphraser(opened.paraphraser))
@@ -224,7 +223,6 @@ class Paraphrase(CandidateSelection, Map):
         return {}
 
     def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
-        """The paraphrases of one batch; models are loaded once per worker."""
         opened = self._opened(context)
         originals = originals_of(batch, self.column)
         texts = pc.fill_null(originals.column("original"), "").to_pylist()
@@ -245,7 +243,6 @@ class Paraphrase(CandidateSelection, Map):
         return rows
 
     def final_figures(self, context: StageContext) -> Mapping[str, Json]:
-        """Requests and tokens, where paraphrasers are endpoints."""
         return endpoint_usage([path for key, path in context.inputs.items() if key.startswith("paraphraser")])
 
     @property

@@ -125,7 +125,6 @@ class TranslateVariants(Map):
         )
 
     def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
-        """The variants of one batch; translators are loaded once per worker."""
         originals = originals_of(batch, self.column)
         texts = pc.fill_null(originals.column("original"), "").to_pylist()
         translators = [_translator(path, self.decoding) for path in context.paths("translator")]
@@ -140,7 +139,6 @@ class TranslateVariants(Map):
         return rows if len(reasons) == reasons.null_count else with_reasons(rows, reasons)
 
     def final_figures(self, context: StageContext) -> Mapping[str, Json]:
-        """Requests and tokens, where translators are endpoints."""
         from paraloom.stages.endpoints import endpoint_usage
 
         return endpoint_usage(context.paths("translator"))
@@ -273,7 +271,6 @@ class ChooseVariants(Source):
             )
 
     def batches(self, context: StageContext) -> Iterator[pa.RecordBatch]:
-        """All variants in order, with `choice`, `keep` and `reason`."""
         from paraloom.evaluate.diversity.groups import whole_groups
         from paraloom.mt.utility import reads_source
 
@@ -393,7 +390,6 @@ class ReadVariants(Source):
 
 
 def _rows(path: Path) -> Iterator[dict[str, object]]:
-    """The rows of a .tsv or .jsonl as VARIANTS."""
     names = columns_of_file(path)
     if missing := [name for name in _REQUIRED if name not in names and without_compression(path).suffix == ".tsv"]:
         raise _no_column(path, missing[0], names)

@@ -117,7 +117,6 @@ class Projection:
         return self.words[position].relation.split(":")[0]
 
     def root(self) -> Phrase:
-        """The tree of the sentence, below ROOT."""
         head = next(position for position, word in enumerate(self.words) if not word.head)
         end = self.closing(head)
         for position in end:
@@ -266,7 +265,6 @@ class Projection:
         return self.phrases(head, (one for one in dependents if self.relation(one) not in {"case", "mark"}))
 
     def phrases(self, head: int, dependents: Iterable[int]) -> list[Part]:
-        """A word and the constituents of these dependents, in order."""
         return [head if position == head else self.phrase(position) for position in sorted([*dependents, head])]
 
     def nominal(self, head: int, dependents: list[int]) -> Part:

@@ -93,7 +93,6 @@ def _read(
 
 
 def _edges(low: float, high: float, whole: bool) -> list[float]:
-    """The edges of bins, in increasing order."""
     if whole:
         low, high = float(int(low)), float(int(high) + 1)
         step = max(1, -(-int(high - low) // BINS))

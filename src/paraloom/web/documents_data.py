@@ -92,7 +92,6 @@ class DocumentsReport:
     everything: list[ShownPair] = field(default_factory=list)
 
     def by_margin(self) -> list[DocumentPair]:
-        """All pairs, the highest margins first."""
         return sorted(self.pairs, key=_by_margin)
 
 

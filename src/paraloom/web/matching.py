@@ -268,7 +268,6 @@ class Matcher:
             return np.concatenate([test.result() for test in tests])
 
     def _recall(self, cache: OrderedDict[K, V], key: K, compute: Callable[[], V], limit: int) -> V:
-        """A recent answer, or a new one, which is kept."""
         with self._lock:
             if key in cache:
                 cache.move_to_end(key)

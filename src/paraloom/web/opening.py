@@ -89,7 +89,6 @@ def _languages(corpus: Corpus) -> dict[str, str]:
 
 
 def _decided(run: RunView, stage: StageView) -> list[Sample]:
-    """The criteria that rejected most."""
     reasons = rejections(run.root / stage.folder) if stage.rejected else {}
     counted = [
         Sample(reason_in_words(reason), rows, ()) for reason, rows in reasons.items() if not is_not_sampled(reason)

@@ -89,7 +89,6 @@ def copies(dataset: Dataset, where: str) -> Markup:
 
 
 def form(path: str, dataset: Dataset | None, frame: Frame, state: ViewState) -> Markup:
-    """The form of the filter, with the columns of a dataset as suggestions."""
     return filter_form(path, frame, state, [] if dataset is None else [identifier(n) for n in dataset.schema.names])
 
 

@@ -66,7 +66,6 @@ def narrowed(where: str, clause: str) -> str:
 
 
 def identifier(name: str) -> str:
-    """A column as SQL writes it."""
     plain = name.isascii() and name.isidentifier() and name.lower() not in _reserved()
     return name if plain else sql("{}", name)
 

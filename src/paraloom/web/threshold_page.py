@@ -36,7 +36,6 @@ class Threshold:
 
     @property
     def clause(self) -> str:
-        """The condition that a row is kept."""
         return f"{identifier(self.column)} {'>=' if self.keeps == 'above' else '<='} {plain_number(self.value)}"
 
 

@@ -314,7 +314,6 @@ def _gpu_variables(needs: Resources, worker: int) -> dict[str, str]:
 
 @contextmanager
 def _environment(variables: Mapping[str, str]) -> Iterator[None]:
-    """Environment variables for a process started in the block."""
     before = _present(variables)
     os.environ.update(variables)
     try:

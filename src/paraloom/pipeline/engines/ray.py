@@ -177,7 +177,6 @@ class Pool(Generic[Result]):
 
 
 def machines(ray: ModuleType) -> list[Mapping[str, float]]:
-    """Resources of each machine of the cluster, in use or not."""
     return [node.get("Resources", {}) for node in ray.nodes() if node["Alive"]]
 
 
