@@ -94,18 +94,23 @@ def align(
         >>> [(bead.source, bead.target) for bead in beads]
         [((0,), (0, 1)), ((1,), (2,))]
     """
-    from paraloom.alignment.sentences import align as align_sentences
+    from paraloom.alignment.sentences import align_pair
+    from paraloom.alignment.text_pairs import TextPair
+    from paraloom.text.sequences import list_of_strings
 
-    return align_sentences(
-        source,
-        target,
-        source_translation=source_translation,
-        target_translation=target_translation,
-        embeddings=embeddings,
-        lexicon=lexicon,
-        encoder=None if encoder is None else _opened(encoder),
-        config=config,
+    source, target = list_of_strings(source), list_of_strings(target)
+    forward, backward = (
+        () if text is None else (list_of_strings(text),) for text in (source_translation, target_translation)
     )
+    lexicons = [] if lexicon is None else [lexicon]
+    if encoder is not None:
+        from paraloom.alignment.nearest_words import encode_texts, encoder_lexicon
+
+        model = _opened(encoder)
+        lexicons += encoder_lexicon(model, [source], [target])
+        if embeddings is None and not forward and not backward:
+            embeddings = encode_texts(model, source, target)
+    return align_pair(TextPair(source, target, forward, backward, embeddings), config, lexicons)
 
 
 def _opened(encoder: EncoderLike | str | Path) -> EncoderLike:

@@ -97,7 +97,8 @@ def select_pairs(neighbors: Neighbors, *, threshold: float = MARGIN_THRESHOLD) -
     forward = _best_candidates(neighbors.forward, means[0], means[1])
     backward = _best_candidates(neighbors.backward, means[1], means[0])
     backward = MinedBitext(backward.targets, backward.sources, backward.margins, backward.cosines)
-    pairs = _sorted(MinedBitext._make(map(np.concatenate, zip(forward, backward, strict=True))))
+    pairs = MinedBitext._make(map(np.concatenate, zip(forward, backward, strict=True)))
+    pairs = _where(pairs, np.lexsort((pairs.targets, pairs.sources, -pairs.margins)))
     counts = [len(side.rows) for side in neighbors]
     pairs = _where(pairs, mining_kernels.choose_once(pairs.sources, pairs.targets, *counts))
     return _where(pairs, pairs.margins >= threshold)
@@ -124,11 +125,6 @@ def _best_candidates(side: SearchResult, own: Vectors, other: Vectors) -> MinedB
 
 def _where(pairs: MinedBitext, chosen: Ints | Bools) -> MinedBitext:
     return MinedBitext._make(array[chosen] for array in pairs)
-
-
-def _sorted(pairs: MinedBitext) -> MinedBitext:
-    """Highest margin first, ties in the order of the rows."""
-    return _where(pairs, np.lexsort((pairs.targets, pairs.sources, -pairs.margins)))
 
 
 def _exact_neighbors(source: StoredVectors, target: StoredVectors, k: int) -> Neighbors:
