@@ -13,7 +13,7 @@ import typer
 
 from paraloom import api
 from paraloom.core.progress import format_duration
-from paraloom.pipeline.figures import describe_figures
+from paraloom.pipeline.result import describe_figures
 
 if TYPE_CHECKING:
     from paraloom.pipeline.result import RunResult
