@@ -20,7 +20,7 @@ from paraloom.io.compression import PIPE, read_lines, without_compression
 if TYPE_CHECKING:
     from paraloom.alignment.aligner_config import AlignerConfig
     from paraloom.alignment.prepared_pairs import LexiconPair
-    from paraloom.alignment.text_pairs import TextPair, Vectors
+    from paraloom.alignment.text_pairs import AnyVectors, TextPair, Vectors
     from paraloom.api.translators import AnyTranslator
 
 # Of files alone: `align` does without.
@@ -103,14 +103,15 @@ def align(
         () if text is None else (list_of_strings(text),) for text in (source_translation, target_translation)
     )
     lexicons = [] if lexicon is None else [lexicon]
+    vectors: tuple[AnyVectors, AnyVectors] | None = embeddings
     if encoder is not None:
         from paraloom.alignment.nearest_words import encode_texts, encoder_lexicon
 
         model = _opened(encoder)
         lexicons += encoder_lexicon(model, [source], [target])
         if embeddings is None and not forward and not backward:
-            embeddings = encode_texts(model, source, target)
-    return align_pair(TextPair(source, target, forward, backward, embeddings), config, lexicons)
+            vectors = encode_texts(model, source, target)
+    return align_pair(TextPair(source, target, forward, backward, vectors), config, lexicons)
 
 
 def _opened(encoder: EncoderLike | str | Path) -> EncoderLike:
