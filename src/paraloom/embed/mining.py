@@ -97,7 +97,12 @@ def select_pairs(neighbors: Neighbors, *, threshold: float = MARGIN_THRESHOLD) -
     forward = _best_candidates(neighbors.forward, means[0], means[1])
     backward = _best_candidates(neighbors.backward, means[1], means[0])
     backward = MinedBitext(backward.targets, backward.sources, backward.margins, backward.cosines)
-    pairs = MinedBitext._make(map(np.concatenate, zip(forward, backward, strict=True)))
+    pairs = MinedBitext(
+        np.concatenate([forward.sources, backward.sources]),
+        np.concatenate([forward.targets, backward.targets]),
+        np.concatenate([forward.margins, backward.margins]),
+        np.concatenate([forward.cosines, backward.cosines]),
+    )
     pairs = _where(pairs, np.lexsort((pairs.targets, pairs.sources, -pairs.margins)))
     counts = [len(side.rows) for side in neighbors]
     pairs = _where(pairs, mining_kernels.choose_once(pairs.sources, pairs.targets, *counts))
