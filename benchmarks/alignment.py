@@ -31,7 +31,7 @@ from pathlib import Path
 from alignment_peers import by_position, hunalign, like_hunalign, like_vecalign
 
 from paraloom.alignment.methods import aligner_config
-from paraloom.alignment.sentences import align
+from paraloom.api.alignment import align
 from paraloom.core.beads import MAX_BEAD_SIZE, Bead
 from paraloom.embed.average import SentenceEncoder
 from paraloom.embed.store import load_encoder
@@ -91,7 +91,7 @@ def align_by(row: str, source: list[str], target: list[str], encoder: SentenceEn
             return like_vecalign(encoder.encode(source), encoder.encode(target))
         return align(source, target, encoder=encoder)
     if row == "ours, lengths alone":
-        return align(source, target, config=aligner_config("length", MAX_BEAD_SIZE))
+        return align(source, target, encoder=None, config=aligner_config("length", MAX_BEAD_SIZE))
     return PROGRAMS[row](source, target)
 
 

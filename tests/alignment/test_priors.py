@@ -7,13 +7,13 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from toy_language import align
 
 from paraloom.alignment.aligner_config import AlignerConfig
 from paraloom.alignment.breaks import inner_breaks
 from paraloom.alignment.lengths import LengthEvidence
 from paraloom.alignment.priors import PriorModel, count_kinds
 from paraloom.alignment.search import full_band
-from paraloom.alignment.sentences import align
 from paraloom.core.errors import ConfigError
 
 

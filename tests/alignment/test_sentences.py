@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from toy_language import NOUNS, VERBS, bitext
+from toy_language import NOUNS, VERBS, align, bitext
 
 from paraloom.alignment.aligner_config import AlignerConfig
 from paraloom.alignment.lengths import VARIANCE, LengthEvidence, fit_length_model, log_probabilities
@@ -28,7 +28,7 @@ from paraloom.alignment.search import (
     path_from_anchors,
     path_from_lengths,
 )
-from paraloom.alignment.sentences import align, align_pair, fit_aligner
+from paraloom.alignment.sentences import align_pair, fit_aligner
 from paraloom.alignment.text_pairs import TextPair
 from paraloom.core.beads import Bead
 from paraloom.core.errors import ConfigError, DataError

@@ -9,6 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from toy_language import align
 
 from paraloom.alignment.lengths import LengthEvidence
 from paraloom.alignment.lexical import LexicalDirection, LexicalEvidence, estimate_background
@@ -20,7 +21,7 @@ from paraloom.alignment.numbered_words import (
     number_observed,
 )
 from paraloom.alignment.search import Alignment, full_band
-from paraloom.alignment.sentences import align, fit_aligner
+from paraloom.alignment.sentences import fit_aligner
 from paraloom.alignment.shared_pieces import PieceEvidence, _best_cuts, join_shared_pieces
 from paraloom.alignment.text_pairs import TextPair
 from paraloom.text.tokens import TokenLists, token_hash, tokenize

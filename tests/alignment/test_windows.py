@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from toy_language import bitext
+from toy_language import align, bitext
 
 from paraloom.alignment import nearest_words as nearest_words_module
 from paraloom.alignment import windows as windows_module
@@ -15,7 +15,7 @@ from paraloom.alignment.anchors import rare_words, shared_words, word_places
 from paraloom.alignment.nearest_words import encode_texts
 from paraloom.alignment.prepared_pairs import PreparedPair
 from paraloom.alignment.search import Alignment
-from paraloom.alignment.sentences import align, align_pair, fit_aligner
+from paraloom.alignment.sentences import align_pair, fit_aligner
 from paraloom.alignment.text_pairs import TextPair
 from paraloom.alignment.windows import _cut, _near
 from paraloom.core.beads import Bead

@@ -6,10 +6,10 @@ import itertools
 
 import numpy as np
 import pytest
+from toy_language import align
 
 from paraloom.alignment.aligner_config import AlignerConfig
 from paraloom.alignment.search import full_band
-from paraloom.alignment.sentences import align
 from paraloom.alignment.wordless import WordlessEvidence
 
 

@@ -210,7 +210,6 @@ def test_an_empty_side(texts: tuple[Path, Path, Path], tmp_path: Path, text: str
         ({"output": "out"}, "written to a file, not to a folder"),
         ({"output": "out.docx"}, "unknown format '.docx'"),
         ({"above": float("nan")}, "minimum margin is nan"),
-        ({"retrieval": "best"}, "unknown retrieval 'best'"),
         ({"index": "graf"}, "did you mean 'graph'"),
         ({"k": 0}, "'k' is 0"),
     ],

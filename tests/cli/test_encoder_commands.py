@@ -18,7 +18,7 @@ from paraloom.embed.spec import parse_spec
 from paraloom.embed.store import load_encoder, save_encoder
 from paraloom.embed.vocabulary import Vocabulary
 from paraloom.papers.pgru.train_phrases import train_phrase_encoder
-from paraloom.pipeline.figures import describe_figures
+from paraloom.pipeline.result import describe_figures
 
 
 @pytest.fixture

@@ -41,7 +41,7 @@ def test_a_flag_that_is_set_can_be_unset() -> None:
 
 def test_help_names_general_options_in_its_last_line(paraloom: Command) -> None:
     out = " ".join(paraloom("run", "--help")[1].split())
-    assert "--engine " not in out and out.endswith("--on-end-post): paraloom run --help-all")
+    assert "--engine " not in out and out.endswith("--on-end): paraloom run --help-all")
     out = paraloom("run", "--help-all")[1]
     assert "--engine " in out and "General options" not in out
     assert "General options" not in paraloom("explore", "--help")[1]

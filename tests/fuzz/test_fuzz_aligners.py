@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 from fuzzing import SECONDS, fuzz
 from hypothesis import strategies as st
+from toy_language import align
 
 from paraloom.alignment.aligner_config import AlignerConfig
 from paraloom.alignment.delimiters import align_between_delimiters
 from paraloom.alignment.documents import align_documents
-from paraloom.alignment.sentences import align, fit_aligner
+from paraloom.alignment.sentences import fit_aligner
 from paraloom.alignment.text_pairs import TextPair
 from paraloom.core.beads import Bead, check_beads
 from paraloom.papers.park17.aligner import align_by_cosine

@@ -122,6 +122,16 @@ def test_what_would_be_no_sentence_stays(text: str, tree: str, expected: list[st
             "(S (PP (IN In) (NP (NN fact))) (, ,) (NP (PRP he)) (VP (VBD sat)) (. .))",
             [],
         ),
+        (  # "In June, australian farms close."
+            "Australian farms close in June.",
+            "(S (NP (JJ Australian) (NNS farms)) (VP (VBP close) (PP (IN in) (NP (NNP June)))) (. .))",
+            [],
+        ),
+        (
+            "Small farms close in June.",
+            "(S (NP (JJ Small) (NNS farms)) (VP (VBP close) (PP (IN in) (NP (NNP June)))) (. .))",
+            ["In June, small farms close."],
+        ),
     ],
 )
 def test_adjuncts_move_and_complements_stay(text: str, tree: str, expected: list[str]) -> None:

@@ -19,7 +19,7 @@ from paraloom.core.events import report_events_to
 from paraloom.io.store import Store
 from paraloom.pipeline import monitor
 from paraloom.pipeline.event_log import log_to
-from paraloom.pipeline.machines import MachineTracker
+from paraloom.pipeline.monitor import MachineTracker
 from paraloom.pipeline.status import RunStatus, read_status
 
 CHAIN = toml({"use": "Count", "sentences": 150}, {"use": "Upper"}, {"use": "Even"})
@@ -27,7 +27,7 @@ CHAIN = toml({"use": "Count", "sentences": 150}, {"use": "Upper"}, {"use": "Even
 
 def test_events_of_two_machines(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [100.0]
-    monkeypatch.setattr("paraloom.pipeline.machines.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("paraloom.pipeline.monitor.time.monotonic", lambda: now[0])
     tracker = MachineTracker()
 
     def after(seconds: float, event: str, shard: str, machine: str = "", rows: int = 0) -> None:

@@ -32,7 +32,6 @@ def address_tokens(addresses: Sequence[str], languages: Sequence[str]) -> TokenL
 
 
 def link_tokens(links: Iterable[Sequence[str]], languages: Sequence[str]) -> TokenLists:
-    """One token for each page that a page links to."""
     return tokenize(
         [
             " ".join(dict.fromkeys(WHOLE + "x".join(stripped_parts(target, lang)) for target in targets))

@@ -109,7 +109,6 @@ def _of_cells(cells: Ints, targets: int) -> CandidatePairs:
 
 
 def dot_products(source: Matrix, target: Matrix, pairs: CandidatePairs) -> Floats:
-    """The dot product of the rows of each pair."""
     from scipy import sparse
 
     sides = [sparse.csr_matrix(side, dtype=np.float32) for side in (source, target)]

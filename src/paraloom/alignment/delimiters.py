@@ -10,7 +10,6 @@ from paraloom.core.errors import DataError
 
 
 def split_at_delimiters(pair: TextPair, delimiter: str) -> list[TextPair]:
-    """Split both texts, with their translations and embeddings, at the lines that are a delimiter."""
     sources, targets = (_spans(text, delimiter) for text in (pair.source, pair.target))
     if len(sources) != len(targets):
         raise DataError(

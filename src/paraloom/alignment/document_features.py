@@ -134,8 +134,6 @@ def open_documents(corpus: Corpus, *, pivot: bool = False, encoder: EncoderLike 
 
 
 def _of_batch(batch: pa.RecordBatch, text_column: str, encoder: EncoderLike | None) -> Documents:
-    """The features of a batch of a corpus of documents."""
-
     def filled(name: str, empty: Value) -> list[Value] | None:
         there = name in batch.schema.names
         return [value or empty for value in batch.column(name).to_pylist()] if there else None
@@ -175,7 +173,6 @@ def document_vectors(paragraphs: Sequence[Sequence[str]], encoder: EncoderLike) 
 
 
 def read_text_pairs(source: Documents, target: Documents, rows: Sequence[tuple[int, int]]) -> Iterator[TextPair]:
-    """The paragraphs of pairs of documents, by their rows, for the sentence aligner."""
     sides = [[pair[side] for pair in rows] for side in (0, 1)]
     source_texts, target_texts = source.read_paragraphs(sides[0]), target.read_paragraphs(sides[1])
     forward = source.read_translations(sides[0]) if source.read_translations else None

@@ -104,7 +104,6 @@ class DocumentAlignment:
         return len(self.sources)
 
     def pairs(self) -> list[DocumentPair]:
-        """The pairs by the names of their documents."""
         rows = zip(self.sources.tolist(), self.targets.tolist(), self.scores, self.margins, strict=True)
         return [
             DocumentPair(self.source_ids[source], self.target_ids[target], float(score), float(margin))

@@ -30,7 +30,6 @@ class BilingualLexicon(NamedTuple):
     probabilities: Float32s
 
     def expected_words(self, lists: TokenLists) -> ExpectedWords:
-        """All translations of the words of each sentence, with their probabilities."""
         present, indices = find_ids(self.words, lists.ids)
         counts = np.zeros(len(lists.ids), np.int64)
         counts[present] = np.diff(self.starts)[indices[present]]
@@ -127,13 +126,11 @@ def _lexicon_from_pairs(pairs: list[tuple[int, int, float]]) -> BilingualLexicon
 
 
 def bead_tokens(lists: TokenLists, beads: Ints) -> TokenLists:
-    """The words of one side of some beads, a list for each bead."""
     entries, offsets = entries_between(lists.offsets[beads[:, 0]], lists.offsets[beads[:, 0] + beads[:, 1]])
     return TokenLists(lists.ids[entries], offsets)
 
 
 def spread_evenly(lengths: Sequence[int], max_count: int) -> list[Ints]:
-    """Select entries of several lists, spread evenly over all of them."""
     starts = np.cumsum([0, *lengths])
     count = min(int(starts[-1]), max_count)
     chosen = np.arange(count) * int(starts[-1]) // max(count, 1)

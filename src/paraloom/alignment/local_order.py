@@ -158,7 +158,6 @@ class _Current:
         )
 
     def take(self, rows: Rows) -> None:
-        """Some rows are in a passage now."""
         for side in (0, 1):
             self.available[side][rows[side]] = self.free[side][rows[side]] = False
 
@@ -243,7 +242,6 @@ def _with_neighbors(rows: Ints, available: Bools) -> Ints:
 
 
 def _without(rows: Rows, passages: Sequence[_Passage]) -> Rows:
-    """The rows that are in none of some passages."""
     kept = [_marked(len(side), side) for side in rows]
     for passage in passages:
         for side in (0, 1):

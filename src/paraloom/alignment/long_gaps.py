@@ -16,7 +16,6 @@ _STEEP, _MAX_ROWS = 10, 64
 
 
 def long_gaps(path: Floats, margin: int, limit: int | None = None) -> Ints:
-    """The target sentences in the middle of long gaps."""
     steep = np.concatenate([[0], (np.diff(path) > _STEEP).astype(np.int8), [0]])
     rows = [np.empty(0, np.int64)]
     for start, end in np.flatnonzero(np.diff(steep)).reshape(-1, 2).tolist():

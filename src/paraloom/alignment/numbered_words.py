@@ -60,7 +60,6 @@ class NumberedWords(NamedTuple):
     scales: Floats
 
     def select(self, rows: Ints) -> NumberedWords:
-        """Expectations from some of the sentences."""
         entries, offsets = entries_between(self.offsets[rows], self.offsets[rows + 1])
         words, causes, counts = self.words[entries], self.causes[entries], self.counts[entries]
         return NumberedWords(words, causes, counts, offsets, self.scales[rows])
@@ -76,7 +75,6 @@ def number_observed(lists: TokenLists) -> ObservedWords:
 
 
 def number_expected(expected: ExpectedWords, lengths: Ints, types: Ids) -> NumberedWords:
-    """Number expected words as the other text has them."""
     present, numbers = find_ids(types, expected.ids)
     return NumberedWords(
         numbers[present].astype(np.int32),

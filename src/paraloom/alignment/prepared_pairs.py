@@ -264,5 +264,4 @@ def character_counts(texts: Sequence[str]) -> Floats:
 
 
 def tokenize_unit(unit: str, texts: Sequence[str]) -> TokenLists:
-    """The words of each sentence, or their prefixes."""
     return tokenize(texts) if unit == "word" else word_prefixes(texts)

@@ -11,17 +11,14 @@ from paraloom.alignment.lengths import fit_length_model
 from paraloom.alignment.lexical import Background, estimate_background
 from paraloom.alignment.lexicon import concatenate, learn_lexicon, spread_evenly
 from paraloom.alignment.local_parts import AnyAlignment
-from paraloom.alignment.nearest_words import encode_texts, encoder_lexicon
 from paraloom.alignment.prepared_pairs import LearnedState, LexiconPair
 from paraloom.alignment.priors import count_kinds
-from paraloom.alignment.text_pairs import AnyVectors, TextPair
+from paraloom.alignment.text_pairs import TextPair
 from paraloom.alignment.windows import MixtureCounts, TextWindows
 from paraloom.core.array_types import Floats, Ints
 from paraloom.core.beads import Bead
 from paraloom.core.errors import DataError
 from paraloom.core.progress import progress
-from paraloom.core.protocols import EncoderLike
-from paraloom.text.sequences import list_of_strings
 from paraloom.text.tokens import TokenLists
 
 # Beads that a lexicon is learned from, at most.
@@ -34,36 +31,11 @@ class SentenceAligner(LearnedState):
     """A sentence aligner that was fitted to some texts; see `fit_aligner`."""
 
     def align(self, pair: TextPair) -> list[Bead]:
-        """Align a pair of texts by what was learned from it or from others."""
         return to_beads(TextWindows(pair, self.config, self.lexicons).align(self, order=self.config.order))
 
 
-def align(
-    source: Sequence[str],
-    target: Sequence[str],
-    *,
-    source_translation: Sequence[str] | None = None,
-    target_translation: Sequence[str] | None = None,
-    embeddings: tuple[AnyVectors, AnyVectors] | None = None,
-    lexicon: LexiconPair | None = None,
-    encoder: EncoderLike | None = None,
-    config: AlignerConfig | None = None,
-) -> list[Bead]:
-    """Align two texts of sentences, n to m, by lengths, shared words, a learned lexicon, and what else is given."""
-    source, target = list_of_strings(source), list_of_strings(target)
-    source_translations = () if source_translation is None else (list_of_strings(source_translation),)
-    target_translations = () if target_translation is None else (list_of_strings(target_translation),)
-    lexicons = [] if lexicon is None else [lexicon]
-    if encoder is not None:
-        lexicons += encoder_lexicon(encoder, [source], [target])
-        if embeddings is None and not source_translations and not target_translations:
-            embeddings = encode_texts(encoder, source, target)
-    pair = TextPair(source, target, source_translations, target_translations, embeddings)
-    return align_pair(pair, config, lexicons)
-
-
 def align_pair(pair: TextPair, config: AlignerConfig | None = None, lexicons: Sequence[LexiconPair] = ()) -> list[Bead]:
-    """Align a pair of texts that may have several translations on each side; otherwise as `align`."""
+    """Align a pair of texts, n to m, by lengths, shared words, a learned lexicon, and what else the pair has."""
     config = _checked(config)
     text = TextWindows(pair, config, lexicons)
     aligner, alignments = _fit([text], config, lexicons)
@@ -85,7 +57,6 @@ def fit_aligner(
 
 
 def to_beads(alignment: AnyAlignment) -> list[Bead]:
-    """The beads of an alignment as lists of sentence indices."""
     result = []
     for start in range(0, len(alignment.beads), _BEADS):
         beads, gains = (values[start : start + _BEADS].tolist() for values in (alignment.beads, alignment.gains))
@@ -121,7 +92,6 @@ def _fit(
 def _refit(
     texts: Sequence[TextWindows], alignments: Sequence[Ints], aligner: SentenceAligner, counts: MixtureCounts
 ) -> SentenceAligner:
-    """The aligner with everything re-estimated from an alignment of the texts."""
     config = aligner.config
     # How far lexicons that were learned from other texts explain these ones can be trusted more.
     background_tokens = 0.0 if aligner.lexicons else config.background_tokens

@@ -139,7 +139,6 @@ def add_backward(first: int, weight: float, lows: Ints, model: WordModel, out: F
 
 @kernel
 def tabulate_expected(words: Int32s, causes: Int32s, counts: Float32s, starts: Ints, scales: Floats) -> ExpectedTable:
-    """Join the words that several sources of evidence expect of each predictor."""
     sources, predictors = scales.shape
     table = ExpectedTable(
         np.empty(len(words), np.int32),
@@ -266,7 +265,6 @@ def _add_predictor(block: Block, expected: ExpectedTable, predictor: int) -> Non
 
 @kernel
 def _add_cause(causes: Int32s, sums: Float32s, word: int, cause: int, strength: float) -> None:
-    """Keep the two strongest causes of a word."""
     if causes[word, 0] == cause:
         sums[word, _FIRST_STRENGTH] = max(sums[word, _FIRST_STRENGTH], strength)
     elif causes[word, 0] < 0 or strength > sums[word, _FIRST_STRENGTH]:
@@ -299,7 +297,6 @@ def _compute_gains(
     background: Floats,
     background_weight: float,
 ) -> None:
-    """Compute what each expected word gains, and what limits it."""
     limits, causes, sums, cause_counts = block
     for k in range(expected.offsets[start], expected.offsets[start + size]):
         word = expected.words[k]

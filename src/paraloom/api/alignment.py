@@ -20,7 +20,7 @@ from paraloom.io.compression import PIPE, read_lines, without_compression
 if TYPE_CHECKING:
     from paraloom.alignment.aligner_config import AlignerConfig
     from paraloom.alignment.prepared_pairs import LexiconPair
-    from paraloom.alignment.text_pairs import TextPair, Vectors
+    from paraloom.alignment.text_pairs import AnyVectors, TextPair, Vectors
     from paraloom.api.translators import AnyTranslator
 
 # Of files alone: `align` does without.
@@ -45,7 +45,6 @@ class AlignmentCounts(ResultRecord):
     unaligned: tuple[int, int]
 
     def format(self) -> str:
-        """One line."""
         word = "bead" if self.beads == 1 else "beads"
         return (
             f"aligned: {self.beads:,} {word} of {self.aligned[0]:,} and {self.aligned[1]:,} sentences; "
@@ -95,18 +94,24 @@ def align(
         >>> [(bead.source, bead.target) for bead in beads]
         [((0,), (0, 1)), ((1,), (2,))]
     """
-    from paraloom.alignment.sentences import align as align_sentences
+    from paraloom.alignment.sentences import align_pair
+    from paraloom.alignment.text_pairs import TextPair
+    from paraloom.text.sequences import list_of_strings
 
-    return align_sentences(
-        source,
-        target,
-        source_translation=source_translation,
-        target_translation=target_translation,
-        embeddings=embeddings,
-        lexicon=lexicon,
-        encoder=None if encoder is None else _opened(encoder),
-        config=config,
+    source, target = list_of_strings(source), list_of_strings(target)
+    forward, backward = (
+        () if text is None else (list_of_strings(text),) for text in (source_translation, target_translation)
     )
+    lexicons = [] if lexicon is None else [lexicon]
+    vectors: tuple[AnyVectors, AnyVectors] | None = embeddings
+    if encoder is not None:
+        from paraloom.alignment.nearest_words import encode_texts, encoder_lexicon
+
+        model = _opened(encoder)
+        lexicons += encoder_lexicon(model, [source], [target])
+        if embeddings is None and not forward and not backward:
+            vectors = encode_texts(model, source, target)
+    return align_pair(TextPair(source, target, forward, backward, vectors), config, lexicons)
 
 
 def _opened(encoder: EncoderLike | str | Path) -> EncoderLike:
@@ -171,7 +176,6 @@ class AlignFilesConfig:
         return config
 
     def languages(self, source: str, target: str) -> tuple[str | None, str | None]:
-        """The languages as they are set, or else by the names of the files."""
         named = _languages_in_name(_file_stem(source)) or _languages_of_files(source, target) or (None, None)
         return self.src_lang or named[0], self.tgt_lang or named[1]
 
@@ -236,7 +240,6 @@ def align_files(
 
 
 def _read(names: tuple[str, str], config: AlignFilesConfig) -> TextPair:
-    """Two texts, with their translations in files."""
     from paraloom.alignment.text_pairs import TextPair
 
     texts = [read_sentences(path) for path in names]
@@ -246,7 +249,6 @@ def _read(names: tuple[str, str], config: AlignFilesConfig) -> TextPair:
 
 
 def _align(pair: TextPair, names: tuple[str, str], config: AlignFilesConfig, aligner: AlignerConfig) -> list[Bead]:
-    """The beads of two texts, by whatever the configuration names."""
     from paraloom.alignment.delimiters import align_between_delimiters
     from paraloom.alignment.lexicon import read_lexicon
     from paraloom.alignment.methods import PUBLISHED, fit_method
@@ -299,7 +301,6 @@ def _translated(pair: TextPair, names: tuple[str, str], config: AlignFilesConfig
 def _write(
     beads: Sequence[Bead], pair: TextPair, names: tuple[str, str], output: str, config: AlignFilesConfig
 ) -> None:
-    """Write beads, or the sentences of those that are not delimiters."""
     if without_compression(output).suffix in _BEADS:
         _write_beads(output, beads, src_doc=_file_stem(names[0]), tgt_doc=_file_stem(names[1]))
         return
@@ -353,7 +354,6 @@ def _counts(beads: Sequence[Bead], texts: Sequence[Sequence[str]]) -> AlignmentC
 def _with_encoder(
     pair: TextPair, encoder: EncoderLike | str | Path, *, pivot: bool
 ) -> tuple[TextPair, Sequence[LexiconPair]]:
-    """A pair with vectors of its sentences, and the lexicon of an encoder."""
     from paraloom.alignment.nearest_words import encode_texts, encoder_lexicon
 
     opened, forward, backward = _opened(encoder), pair.source_translations, pair.target_translations
@@ -376,7 +376,6 @@ def _parts(
 
 
 def _in_pivot(pair: TextPair) -> TextPair:
-    """The translations in place of the texts."""
     from paraloom.alignment.text_pairs import TextPair
 
     return TextPair(pair.source_translations[0], pair.target_translations[0], embeddings=pair.embeddings)

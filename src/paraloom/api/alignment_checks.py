@@ -91,7 +91,6 @@ class _Sides(NamedTuple):
         )
 
     def unlike(self, translator: Direction | None) -> str:
-        """What a translator does not translate."""
         wrong = [
             f"{text.path} is {language_name(language)}"
             for text, language, expected in zip(self[:2], self.identified, translator or (None, None), strict=True)
@@ -110,7 +109,6 @@ class _Sides(NamedTuple):
         )
 
     def _named(self) -> str:
-        """Each text with its language."""
         texts = zip(self[:2], self.identified, strict=True)
         return " and ".join(f"{text.path} is {language_name(language)}" for text, language in texts)
 

@@ -56,7 +56,6 @@ class Canonicalization(ResultRecord):
     method: str
 
     def format(self) -> str:
-        """One line of counts."""
         count = sum(self.kept.values())
         reasons = "; ".join(f"{number:,} {reason}" for reason, number in self.kept.items())
         kept = f", {count:,} kept as {'it is' if count == 1 else 'they are'} ({reasons})" if count else ""
@@ -65,7 +64,6 @@ class Canonicalization(ResultRecord):
 
 
 def open_canonicalizer(*, hold: Sequence[str] | None = None, terms: str | Path | Sequence[str] = ()) -> Canonicalizer:
-    """A canonicalizer of English text."""
     return Canonicalizer(english_speller(), named_protector(hold, terms, "en"))
 
 
@@ -206,7 +204,6 @@ def _schema(path: str, header: bool) -> pa.Schema:
 def _forms(
     rows: Iterable[dict[str, Any]], column: str, canonicalizer: Canonicalizer
 ) -> Iterator[tuple[dict[str, Any], CanonicalText]]:
-    """Each row with the form of its text, in order."""
     for row in rows:
         value = row.get(column)
         if isinstance(value, str):
@@ -222,7 +219,6 @@ def _columns(one: CanonicalText) -> dict[str, Any]:
 
 @cache
 def english_speller() -> Speller:
-    """A speller with the words of the bundled encoder."""
     folder = bundled_path("english")
     assert folder is not None
     words, _ = word_vectors(folder)

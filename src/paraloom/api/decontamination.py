@@ -53,12 +53,10 @@ class TestOverlap(EvaluationResult):
         return sum(self.near.values())
 
     def cells(self) -> list[str]:
-        """The row of a table."""
         share = f"{100 * self.total / max(1, self.texts):.2f}"
         return [self.name, f"{self.texts:,}", *(f"{self.near.get(level, 0):,}" for level in LEVELS[1:]), share]
 
     def format(self) -> str:
-        """A line of counts."""
         return "  ".join(self.cells())
 
 
@@ -197,7 +195,6 @@ def _marked(
 
 
 def _levels(rows: Sequence[Record], index: HeldOut) -> npt.NDArray[np.int8]:
-    """The surest level of the texts of each row."""
     places, texts = [], []
     for index_of_row, row in enumerate(rows):
         for text in texts_in(row.values):

@@ -91,7 +91,6 @@ def answers_file(output: str | Path) -> Path:
 def without_rejected(
     chunks: Iterable[list[str]], translated: Iterable[list[list[Variant]]], reject: Callable[[int, str, str], None]
 ) -> Iterator[list[list[Variant]]]:
-    """Leave out variants that have a reason for being rejected."""
     line = 0
     for chunk, of_chunk in zip(chunks, translated, strict=True):
         groups = []

@@ -144,7 +144,6 @@ def _highest(batches: Iterable[pa.RecordBatch], score: str, count: int) -> list[
 
 
 def _lost(batches: Iterable[pa.RecordBatch], score: str, count: int) -> Iterator[HarvestedPair]:
-    """The row with the highest score of each reason."""
     best: dict[str, dict[str, Any]] = {}
     for row in chain.from_iterable(_highest_by_reason(batch, score) for batch in batches):
         reason = row["reason"]

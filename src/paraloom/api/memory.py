@@ -37,7 +37,6 @@ class InMemoryPairs(Source):
     content: str = ""
 
     def batches(self, context: StageContext) -> Iterator[pa.RecordBatch]:
-        """The rows of the table."""
         yield from self.table.to_batches(max_chunksize=BATCH_ROWS)
 
 
@@ -59,13 +58,11 @@ class InProcess(Source):
     identity: str = field(default_factory=lambda: uuid.uuid4().hex)
 
     def batches(self, context: StageContext) -> Iterator[pa.RecordBatch]:
-        """The computed batches, each with a seed of its own."""
         for number, batch in enumerate(self.rows()):
             yield self.compute(batch, spawn_seed(context.seed, number) % 2**31)
 
 
 def pairs_from_data(data: object, *, src_lang: str, tgt_lang: str) -> InMemoryPairs:
-    """The stage that yields pairs from Python data."""
     table = _table(data)
     rows = table.num_rows
     if not rows:
@@ -90,7 +87,6 @@ def pairs_from_data(data: object, *, src_lang: str, tgt_lang: str) -> InMemoryPa
 
 
 def _table(data: object) -> pa.Table:
-    """The data as an Arrow table."""
     if isinstance(data, pa.Table):
         return data
     if isinstance(data, pa.RecordBatch):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import islice
@@ -30,7 +30,6 @@ from paraloom.embed.mining import (
     NEIGHBORS,
     Index,
     MinedBitext,
-    Retrieval,
     bitext_neighbors,
     check_mining,
     select_pairs,
@@ -92,7 +91,6 @@ def mine_translations(
     *,
     above: float = MARGIN_THRESHOLD,
     k: int = NEIGHBORS,
-    retrieval: Retrieval = "max",
     index: Index = "auto",
     gold: str | Path | None = None,
     on_error: OnError = "stop",
@@ -112,8 +110,6 @@ def mine_translations(
         above: Minimum margin, as `paraloom.embed.mining.select_pairs` computes it. Higher is more precise; for a
             transformer start with 1.06, as in CCMatrix.
         k: Neighbors in the margin, and candidates of each sentence.
-        retrieval: How translations are chosen: 'max' (the default) takes the best candidates of both directions from
-            the highest margin down; 'intersection' those in both directions; 'forward' or 'backward' those of one.
         index: How translations are searched: 'exact', 'graph' (approximate, with faiss; 550 bytes a line in memory) or
             'auto' (the default), which is exact up to 10¹¹ comparisons, such as 300,000 lines on both sides.
         gold: File of true pairs for precision, recall, F1 and the best threshold: the line of the source and of the
@@ -145,7 +141,7 @@ def mine_translations(
         ['radio taxi', 'taxi radio', '1', '2']
     """
     _check_format(path_text(output))
-    check_mining(k=k, threshold=above, retrieval=retrieval, index=index)
+    check_mining(k=k, threshold=above, index=index)
     texts = [path_text(text, "sentences in memory use mine") for text in (source, target)]
     true = None if gold is None else read_gold_rows(gold)
     _check_encoder(encoder)
@@ -162,7 +158,7 @@ def mine_translations(
             _encode(model, side)
         vectors = [np.load(side.vectors, mmap_mode="r", allow_pickle=False) for side in sides]
         neighbors = bitext_neighbors(vectors[0], vectors[1], k=k, index=index)
-        candidates = select_pairs(neighbors, threshold=-np.inf, retrieval=retrieval)
+        candidates = select_pairs(neighbors, threshold=-np.inf)
         del neighbors
         count = int((candidates.margins >= above).sum())
         mined = MinedBitext._make(array[:count] for array in candidates)
@@ -170,12 +166,17 @@ def mine_translations(
         if not count:
             _warn_of_no_pairs(candidates, above)
         rejected.report(output)
-        score = None
-        if true is not None:
-            known = np.stack([side.rows[[pair[i] for pair in true]] for i, side in enumerate(sides)], axis=1)
-            score = evaluate_mining(candidates.sources, candidates.targets, candidates.margins, known, above)
-        lines, distinct = ([len(array) for array in arrays] for arrays in ([side.rows for side in sides], vectors))
-        return MinedLines(count, (lines[0], lines[1]), (distinct[0], distinct[1]), score)
+        score = None if true is None else _score(candidates, true, sides, above)
+        one, other = sides
+        return MinedLines(count, (len(one.rows), len(other.rows)), (len(one.first), len(other.first)), score)
+
+
+def _score(
+    candidates: MinedBitext, true: Sequence[tuple[int, int]], sides: Sequence[_Side], above: float
+) -> MiningScore:
+    """Precision and recall of the candidates, by the true pairs of lines."""
+    known = np.stack([side.rows[[pair[i] for pair in true]] for i, side in enumerate(sides)], axis=1)
+    return evaluate_mining(candidates.sources, candidates.targets, candidates.margins, known, above)
 
 
 def _check_format(output: str) -> None:

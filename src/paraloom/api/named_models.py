@@ -23,7 +23,6 @@ _ENGLISH_ENCODERS = ("english", "english-small")
 def named_encoder(
     encoder: str | Path | EncoderLike | None, language: str | None = None, *, option: str = "--encoder"
 ) -> EncoderLike | None:
-    """An encoder of texts in a language."""
     if encoder is None or encoder == NO_ENCODER:
         return None
     if str(encoder) in _ENGLISH_ENCODERS and language not in (None, "", "en"):
@@ -46,7 +45,6 @@ def named_judge(judge: str | Path | None, language: str | None = None) -> Judge 
 def named_protector(
     hold: Sequence[str] | None = None, terms: str | Path | Sequence[str] = (), language: str | None = None
 ) -> Protector:
-    """What placeholders hold."""
     return Protector(kinds_for(language) if hold is None else hold, read_terms(terms))
 
 

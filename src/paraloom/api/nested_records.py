@@ -42,7 +42,6 @@ class RewrittenRecords(ResultRecord):
     unchanged: dict[str, int]  # Why others were left as they are, and how many of them
 
     def format(self) -> str:
-        """The counts in one line, or two."""
         rows = f"{self.rows:,} row{'s' * (self.rows != 1)}" + (
             f", {self.unreadable:,} cannot be read" if self.unreadable else ""
         )

@@ -37,7 +37,6 @@ class ScoredRecords(ResultRecord):
     scored: int  # Pairs with a text on both sides; the scores of others are null
 
     def format(self) -> str:
-        """The counts in a line."""
         return f"{self.rows:,} row{'s' * (self.rows != 1)}: {self.scored:,} of {self.pairs:,} pairs scored"
 
 

@@ -88,7 +88,6 @@ class OutputRecord:
 
     @staticmethod
     def path(output: str | Path) -> Path:
-        """Where the record of an output is."""
         target = Path(output)
         return target.with_name(f".{target.name}.paraloom.json")
 
@@ -101,7 +100,6 @@ class OutputRecord:
             return None
 
     def save(self, output: str | Path) -> None:
-        """Write the record beside the output."""
         with atomic_write(self.path(output)) as temporary:
             temporary.write_text(json.dumps(asdict(self)) + "\n", encoding="utf-8")
 

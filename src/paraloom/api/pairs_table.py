@@ -258,8 +258,6 @@ def _cell(value: object) -> str:
 
 
 def columns_of_functions(functions: Sequence[tuple[str, PairFunction]]) -> Compute:
-    """Columns of what functions of both sides return, for batches of pairs."""
-
     def compute(batch: pa.RecordBatch, _seed: int) -> pa.RecordBatch:
         sides = list(zip(batch.column("src").to_pylist(), batch.column("tgt").to_pylist(), strict=True))
         for name, function in functions:

@@ -111,7 +111,6 @@ def open_paraphraser(references: str | Path | Sequence[str | Path]) -> Paraphras
 
 
 def as_paraphraser(paraphraser: AnyParaphraser) -> ParaphraserLike:
-    """A paraphraser from what names one."""
     if isinstance(paraphraser, (str, Path, list)):
         return open_paraphraser(paraphraser)
     if isinstance(paraphraser, tuple):
@@ -137,7 +136,6 @@ def open_selector(
     judge: str | Path | None = "none",
     language: str | None = None,
 ) -> ParaphraseSelector:
-    """A selector with models by name."""
     config = selection_config(preset, meaning=meaning, difference=difference, change=change)
     if encoder in (None, NO_ENCODER) and meaning is not None:
         raise ConfigError("--meaning needs an encoder", remedy="Name one with --encoder, or leave --meaning out.")

@@ -209,7 +209,6 @@ def count_templates(source: str | Path, *, count: int = 20) -> TemplateCounts:
 
 
 def read_parsed(source: str | Path) -> Iterator[list[ParsedPair]]:
-    """Pairs with their trees, in batches."""
     if not Path(source).exists():
         raise DataError(
             "file not found", file=source, remedy="Give a corpus folder or a Parquet file of `paraloom research parse`."

@@ -235,7 +235,6 @@ class ParaphrasedFiles:
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
-        """The counts."""
         usage = self.result.stages[-1].figures
         return {
             "texts": self.texts,
@@ -389,7 +388,6 @@ def _encoder(encoder: str | Path | None) -> str | Path:
 
 
 def _paraphraser_stages(references: Sequence[str], output: str) -> tuple[list[Stage], tuple[Ref, ...]]:
-    """The stages that load what paraphrasers need, and the references that a stage takes."""
     stages: list[Stage] = []
     names: list[Ref] = []
     for number, reference in enumerate(references, start=1):
@@ -461,7 +459,6 @@ def _named_files(texts: Sequence[str | Path], stack: ExitStack) -> list[str | Pa
 
 
 def _spooled_texts(texts: Sequence[str | Path], stack: ExitStack) -> Path:
-    """A file with a line for each text."""
     lines = [" ".join(str(one).split()) for one in texts]
     if not lines or not all(lines):
         raise DataError("the text is empty", remedy="Give a sentence.")

@@ -44,7 +44,6 @@ class Published(ResultRecord):
     files: tuple[str, ...]
 
     def format(self) -> str:
-        """What is there, and how to load it."""
         return (
             f"{self.rows:,} pairs in {self.folder}, license: {', '.join(self.licenses)}\n"
             f'Load it: datasets.load_dataset("{self.folder.removeprefix(HUB)}")'

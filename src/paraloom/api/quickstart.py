@@ -37,14 +37,12 @@ class Quickstart:
     seconds: float
 
     def format(self) -> str:
-        """The harvest, and what is known of its quality."""
         return (
             f"{self.harvest.format()}\n\n{READ}\nTheir chrF with a second translation by a person, which no stage "
             f"saw, is {self.after:.1f}; that of all pairs {self.before:.1f}."
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """The figures by name."""
         record = {name: value for name, value in vars(self).items() if name not in ("run", "harvest")}
         return {**record, **self.harvest.to_dict()}
 

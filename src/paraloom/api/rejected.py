@@ -28,7 +28,6 @@ _FORMATS = (".tsv", ".csv", ".jsonl", ".parquet", ".tmx")
 
 
 def rejected_file(output: str | Path) -> Path:
-    """The file beside an output that lists the rows that were rejected."""
     path = Path(output)
     two = sides(str(output))
     if two is not None:

@@ -193,7 +193,6 @@ def run_in(
     engine: str = "local",
     workers: int | None = None,
 ) -> RunResult:
-    """Run stages in a folder that is kept, resuming from whatever is done there."""
     from paraloom.api.rejected import report_rejected
     from paraloom.pipeline.runner import run_pipeline
 
@@ -273,7 +272,6 @@ def _command_to_clean(work: Path) -> str:
 
 
 def _not_found(file: Path) -> ConfigError:
-    """The error for a file that does not exist, with similar names."""
     names = [path.name for path in file.absolute().parent.iterdir()] if file.absolute().parent.is_dir() else []
     similar = get_close_matches(file.name, names, n=3)
     remedy = f"Did you mean {' or '.join(similar)}?" if similar else "Check the name and the folder."

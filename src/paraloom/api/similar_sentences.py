@@ -142,7 +142,6 @@ def _no_pairs(**columns: float) -> Pairs:
 
 
 def _file(sentences: Iterable[str] | str | Path, path: Path) -> str | Path:
-    """A file with a sentence on each line."""
     if isinstance(sentences, (str, Path)):
         return sentences
     lines = [" ".join(text.split()) for text in list_of_strings(sentences)]

@@ -107,7 +107,6 @@ def loads_by_folder(translator: object) -> bool:
 
 
 def all_translator_stages(translators: Sequence[AnyTranslator]) -> tuple[list[Stage], tuple[Ref, ...]]:
-    """The stages that bring several translators in, and a reference to each."""
     stages: list[Stage] = []
     references: list[Ref] = []
     for translator in translators:
@@ -279,7 +278,6 @@ def _write_translations(
     json_lines: bool,
     table: bool,
 ) -> None:
-    """Write all translations of each line, or a text with the best of each."""
     if table:
         write_table(_variants(results, method, rejected), output)
         return

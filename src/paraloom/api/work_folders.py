@@ -25,7 +25,6 @@ class CleanedFolder(ResultRecord):
     dry_run: bool
 
     def format(self) -> str:
-        """A line for each folder, and the sum."""
         verb = "would be deleted" if self.dry_run else "deleted"
         lines = [f"{name}: {verb}" for name in self.deleted]
         lines += [f"{name}: left, because its command is running" for name in self.active]

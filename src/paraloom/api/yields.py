@@ -108,7 +108,6 @@ def _rows_before(step: Step, folders: Mapping[str, Path]) -> Iterator[pa.RecordB
 
 
 def _presets() -> dict[str, str]:
-    """Each preset and its condition."""
     from paraloom.pairs.scoring.paraphrase_model import ParaphraseModel
 
     folder = bundled_path(PARAPHRASE_MODEL)

@@ -37,7 +37,7 @@ PIPE = "-"
 _WITHOUT_EFFECT = frozenset(["output", "workers", "threads", "engine", "as_json", "language_check", "check_languages"])
 """Parameters that do not change the output."""
 
-_ADDRESSES = frozenset(["address", "on_end_post"])
+_ADDRESSES = frozenset(["address"])
 """Parameters that name a server, not a file."""
 
 _TO_URLS = frozenset(["run", "publish"])
@@ -103,7 +103,7 @@ def _call(command: Command, parameters: Iterable[Parameter], values: dict[str, A
     declared = {one.name: one for one in parameters}
     for name, one in declared.items():
         _check_name(one, values.get(name))
-    watched = {name: values.pop(name, None) for name in ("log_file", "on_end", "on_end_post")}
+    watched = {name: values.pop(name, None) for name in ("log_file", "on_end")}
     for name, value in values.items():
         if name in _ADDRESSES or (name in declared and declared[name].role in _SERVERS):
             continue

@@ -64,7 +64,6 @@ def _canonicalize(
 
 
 def _source(texts: list[str]) -> str | list[str]:
-    """The file that is named, or the texts."""
     if len(texts) == 1:
         (only,) = texts
         if only == "-" or Path(only).is_file():

@@ -21,7 +21,6 @@ complete_translator, complete_encoder, complete_paraphraser = map(_models, ("tra
 
 
 def complete_decoding(incomplete: str) -> list[str]:
-    """Decodings that begin so."""
     known = (
         *("beam:5", "beam:12", "greedy", "sampling", "topk:10", "nucleus:0.95", "nucleus:0.95,nbest=3"),
         *("mbr:chrf", "diverse:chrf"),
@@ -42,5 +41,4 @@ def complete_scores(incomplete: str) -> list[str]:
 
 
 def complete_stage(incomplete: str) -> list[str]:
-    """Kinds of stages that begin so."""
     return [stage.use for stage in api.describe_stages() if stage.use.startswith(incomplete)]

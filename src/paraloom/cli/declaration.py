@@ -52,7 +52,6 @@ class Parameter:
 
     @classmethod
     def from_dict(cls, entry: Mapping[str, Any]) -> Parameter:
-        """The parameter of an entry of the index."""
         lists: dict[str, Any] = {key: tuple(entry[key]) for key in ("flags", "choices") if key in entry}
         return cls(**{**entry, **lists})
 
@@ -93,7 +92,6 @@ class Command:
         return [*([self.run] if self.run else []), *map(_target, self.of.split())]
 
     def text(self) -> str:
-        """Description and examples, in Markdown."""
         text = self.help or described(self.functions()[0])[0]
         plain = self.name.removeprefix("research ")
         text = text.replace(f"`paraloom {plain} ", f"`paraloom {self.name} ").replace(
@@ -113,7 +111,6 @@ class Command:
         return sorted(result, key=_place)
 
     def _as_declared(self, one: Parameter) -> Parameter:
-        """A parameter of the function with the flags and settings of the command."""
         if one.name in self.flags:
             flags = tuple(self.flags[one.name].split())
             # Pairs of an option may be several corpora, not the files of both sides.
@@ -193,7 +190,6 @@ def _help(name: str, said: str, shared: Mapping[str, Any], is_option: bool) -> s
 
 
 def _parts(annotation: object) -> Iterator[Any]:
-    """The members of a union."""
     if get_origin(annotation) in (Union, UnionType):
         for part in get_args(annotation):
             yield from _parts(part)
@@ -230,7 +226,6 @@ def _scalar(members: Sequence[object]) -> str:
 
 
 def _choices(annotation: object) -> tuple[str, ...]:
-    """The values of a literal or an enumeration."""
     if get_origin(annotation) is Literal:
         return tuple(str(value) for value in get_args(annotation) if value)
     if isinstance(annotation, type) and issubclass(annotation, Enum):
@@ -239,7 +234,6 @@ def _choices(annotation: object) -> tuple[str, ...]:
 
 
 def plain(value: object) -> Any:
-    """A default as JSON has it."""
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, Path):
@@ -250,7 +244,6 @@ def plain(value: object) -> Any:
 
 
 def parameters_of(function: Callable[..., object]) -> Iterator[tuple[str, inspect.Parameter]]:
-    """The parameters of a function, with annotations that are objects."""
     unwrapped = inspect.unwrap(function)
     known = getattr(unwrapped, "__globals__", None) or vars(import_module(unwrapped.__module__))
     # An alias that is written as a string names classes that are imported for type checkers alone.

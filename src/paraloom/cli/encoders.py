@@ -72,7 +72,7 @@ def _mine(
         typer.echo(f"{mined.format()}\nin {output}", err=output == "-")
         conclude(output, "train translator --bitext {output} -o translator", counted=True)
         return
-    of_translations = {name: options.get(name) for name in ("gold", "retrieval", "index")}
+    of_translations = {name: options.get(name) for name in ("gold", "index")}
     _refuse(of_translations, "is for translations: name the text in the other language, too")
     corpus = options.pop("source")
     if below is not None:
@@ -131,7 +131,6 @@ DECLARED = [
                 "default": None,
                 "help": "Pairs of a sentence at most. Default: 5. Of translations: neighbors of the margin; 4.",
             },
-            "retrieval": {"default": None},
             "index": {"default": None},
             "on_error": {"help": ON_LINE},
         },

@@ -27,7 +27,6 @@ def build() -> dict[str, dict[str, Any]]:
 
 
 def text() -> str:
-    """The content of the file."""
     return json.dumps(build(), ensure_ascii=False, indent=1) + "\n"
 
 

@@ -46,11 +46,9 @@ class LazyCommands(dict[str, Any]):
         return self[name] if name in self else default  # noqa: SIM401  (the value is built by __getitem__)
 
     def values(self) -> Any:
-        """All commands."""
         return [self[name] for name in self]
 
     def items(self) -> Any:
-        """All names and commands."""
         return [(name, self[name]) for name in self]
 
 
@@ -62,7 +60,6 @@ def entries() -> dict[str, dict[str, Any]]:
 
 
 def members(group: str) -> list[str]:
-    """The commands and groups of a group, in order."""
     start = f"{group} " if group else ""
     return list(dict.fromkeys(name[len(start) :].split()[0] for name in entries() if name.startswith(start)))
 
@@ -112,7 +109,6 @@ class CheckedCommand(TyperCommand):
     """A command whose messages about its arguments say what to write."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse the arguments."""
         try:
             return super().parse_args(ctx, args)
         except typer.BadParameter as error:
@@ -197,7 +193,6 @@ def _parameter(one: dict[str, Any]) -> inspect.Parameter:
 
 
 def _show_all(context: typer.Context, wanted: bool) -> None:
-    """Print the help with all options."""
     if wanted:
         for one in context.command.params:
             one.hidden = False  # type: ignore[attr-defined]
@@ -246,7 +241,6 @@ app.callback()(_options)
 
 @cache
 def command() -> Any:
-    """The object that parses all commands."""
     parser: Any = typer.main.get_command(app)
     for one in parser.params:
         one.hidden = one.name in ("install_completion", "show_completion")

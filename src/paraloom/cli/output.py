@@ -13,7 +13,7 @@ import typer
 
 from paraloom import api
 from paraloom.core.progress import format_duration
-from paraloom.pipeline.figures import describe_figures
+from paraloom.pipeline.result import describe_figures
 
 if TYPE_CHECKING:
     from paraloom.pipeline.result import RunResult
@@ -138,7 +138,6 @@ def show(result: Any, values: Mapping[str, Any], then: str = "") -> None:
 
 
 def show_figures(result: Printable, values: Mapping[str, Any]) -> None:
-    """A result with figures, of a command whose output is not shown."""
     print_result(result, values["as_json"])
 
 

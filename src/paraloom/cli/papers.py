@@ -92,7 +92,6 @@ def _run(
 
 
 def _list(*, as_json: bool) -> None:
-    """The tables, with what each costs and needs."""
     entries = [asdict(entry) for entry in papers.catalog_entries()]
     typer.echo(json.dumps(entries, ensure_ascii=False) if as_json else papers.list_tables())
 

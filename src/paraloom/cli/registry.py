@@ -12,7 +12,6 @@ from paraloom.cli.shared import SHARED
 
 
 def commands_in(module: str) -> Iterator[Command]:
-    """The commands that a module declares."""
     yield from map(_placed, import_module(f"paraloom.cli.{module}").DECLARED)
 
 
@@ -25,19 +24,17 @@ def _placed(command: Command) -> Command:
 
 
 def find(module: str, name: str) -> Command:
-    """A command by its full name."""
     return next(command for command in commands_in(module) if command.name == name)
 
 
 def parameters(command: Command) -> list[Parameter]:
-    """The parameters of a command, with those that the command line adds."""
     collected = command.parameters()
     names = {one.name for one in collected}
     added = []
     if "output" in names and not command.resumes:
         added.append(_added("force", "flag", False))
     if command.watched:
-        added += [_added(name, "text", None) for name in ("log_file", "on_end", "on_end_post")]
+        added += [_added(name, "text", None) for name in ("log_file", "on_end")]
     if command.device and "device" not in names:
         added.append(_added("device", "text", None))
     if command.run is None and not any("--json" in one.flags for one in collected):

@@ -64,19 +64,13 @@ SHARED: dict[str, dict[str, Any]] = {
         "panel": WATCH,
     },
     "on_end": {
-        "metavar": "COMMAND",
-        "help": "Run a shell command at the end, however it ends, with $PARALOOM_STATE, _FOLDER, _SECONDS and others.",
-        "panel": WATCH,
-    },
-    "on_end_post": {
-        "metavar": "URL",
-        "help": "Send the state at the end, however it ends, to a web address, as JSON by POST.",
+        "metavar": "COMMAND|URL",
+        "help": "At the end, however it ends: run a shell command, with $PARALOOM_STATE, _FOLDER, _SECONDS and others; "
+        "or send the state to a web address, as JSON by POST.",
         "panel": WATCH,
     },
 }
 """Parameter → what is said about it where a function says nothing else."""
 
-GENERAL = frozenset(
-    ["as_json", "force", "log_file", "on_end", "on_end_post", "seed", "workers", "engine", "device", "on_error"]
-)
+GENERAL = frozenset(["as_json", "force", "log_file", "on_end", "seed", "workers", "engine", "device", "on_error"])
 """Options that are said here alone, whichever commands have them."""

@@ -18,7 +18,6 @@ class SafeTerminal:
         self._stream = stream
 
     def write(self, text: str) -> int:
-        """Write a text."""
         return self._stream.write(shown(text))
 
     def __getattr__(self, name: str) -> Any:
@@ -26,7 +25,6 @@ class SafeTerminal:
 
 
 def shown(text: str) -> str:
-    r"""A text as a terminal shows it."""
     return _CONTROLS.sub(lambda match: f"\\x{ord(match[0]):02x}", text)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import re
 import signal
 import subprocess
 import threading
@@ -29,6 +30,8 @@ _log_to = late("paraloom.pipeline.event_log:log_to")
 _POST_SECONDS = 10.0
 """How long a web address may take to answer."""
 
+_ADDRESS = re.compile(r"[a-z]+://\S*")
+
 _signals: list[int] = []
 """The signals that asked the current command to end."""
 
@@ -46,7 +49,6 @@ class _Ending:
     started: float = field(default_factory=time.monotonic)
 
     def as_dict(self) -> dict[str, Any]:
-        """For the log, and as JSON."""
         return {
             "command": self.command,
             "state": self.state,
@@ -57,7 +59,6 @@ class _Ending:
         }
 
     def sentence(self) -> str:
-        """The same for people."""
         where = f" ({self.folder})" if self.folder else ""
         reason = f": {self.error}" if self.error else ""
         return f"paraloom {self.command}: {self.state} after {format_duration(self.seconds)}{where}{reason}"
@@ -70,11 +71,9 @@ def watched(
     *,
     log_file: Path | str | None = None,
     on_end: str | None = None,
-    on_end_post: str | None = None,
 ) -> Iterator[None]:
     """Log what happens in the block, and tell of its end, as the options of this module ask."""
-    if on_end_post is not None:
-        _check_address(on_end_post)
+    is_address = on_end is not None and _is_address(on_end)
     target = str(values.get("output") or values.get("folder") or "")
     ending = _Ending(name, folder="" if target == "-" else target)
     try:
@@ -85,9 +84,7 @@ def watched(
             yield
     finally:
         if on_end is not None:
-            _run_at_end(on_end, ending)
-        if on_end_post is not None:
-            _post(on_end_post, ending)
+            (_post if is_address else _run_at_end)(on_end, ending)
 
 
 @contextmanager
@@ -120,7 +117,6 @@ def interrupted_status() -> int:
 
 @contextmanager
 def _reported(ending: _Ending) -> Iterator[None]:
-    """Report the end of the block to the log."""
     try:
         yield
     finally:
@@ -173,14 +169,18 @@ def _run_at_end(command: str, ending: _Ending) -> None:
         _warn(f"--on-end: the command ended with status {done.returncode}")
 
 
-def _check_address(address: str) -> None:
+def _is_address(text: str) -> bool:
+    """True for a web address, False for a command; an address of another kind is a wrong call."""
+    if not _ADDRESS.fullmatch(text):
+        return False
     try:
-        parts = urlsplit(address)
+        parts = urlsplit(text)
         valid = parts.scheme in ("http", "https") and bool(parts.hostname)
     except ValueError:
         valid = False
     if not valid:
-        raise typer.BadParameter("expected an address that begins with http:// or https://", param_hint="--on-end-post")
+        raise typer.BadParameter("expected an address that begins with http:// or https://", param_hint="--on-end")
+    return True
 
 
 def _post(address: str, ending: _Ending) -> None:
@@ -212,11 +212,11 @@ def _post(address: str, ending: _Ending) -> None:
     try:
         thread.join(_POST_SECONDS)
     except KeyboardInterrupt:
-        return _warn("--on-end-post: interrupted")
+        return _warn("--on-end: interrupted")
     if thread.is_alive():
         failures.append(too_late)
     if failures:
-        _warn(f"--on-end-post: {failures[0]}")
+        _warn(f"--on-end: {failures[0]}")
 
 
 def _warn(message: str) -> None:

@@ -142,7 +142,6 @@ def adam_rows(
     step: int,
     rates: Float32s,
 ) -> None:
-    """One step of Adam on some rows of a table, in place."""
     corrected_rate, epsilon = bias_corrected(learning_rate, step)
     betas = np.float32(BETA1), np.float32(BETA2)
     team.parallel_for(

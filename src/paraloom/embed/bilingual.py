@@ -108,7 +108,6 @@ class _Sample:
         self._step, self._next, self._read = 1, 0, 0
 
     def add(self, sides: Sequence[pa.Array]) -> None:
-        """Read a batch of both sides."""
         end = self._read + len(sides[0])
         while self._next < end:
             for kept, side in zip(self.sides, sides, strict=True):

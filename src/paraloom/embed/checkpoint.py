@@ -112,7 +112,6 @@ def run_with_checkpoints(
     digest: str,
     seconds: float,
 ) -> None:
-    """Run a training and write a checkpoint every so many seconds."""
     saved = time.monotonic()
     for _ in steps:
         if time.monotonic() - saved >= seconds:

@@ -66,7 +66,6 @@ def restore_transformer(folder: Path, target: Path) -> None:
 
 
 def _bert_tensors(variables: dict[str, Float32s]) -> dict[str, Float32s]:
-    """Weights under the names of a BertModel."""
     if wrong := [name for name, value in _BERT.items() if int(variables[f"encoder/{name}"]) != value]:
         raise KeyError(wrong[0])
     tensors = {

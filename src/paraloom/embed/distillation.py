@@ -36,7 +36,6 @@ from paraloom.io.atomic import disk_full_as_error
 
 
 def teacher_vectors(batch: pa.RecordBatch) -> tuple[npt.NDArray[np.float16], Bools]:
-    """Read the vectors that a teacher gave to n sentences."""
     column = batch.column("vector") if "vector" in batch.schema.names else None
     if column is None or not pa.types.is_fixed_size_list(column.type):
         raise DataError(

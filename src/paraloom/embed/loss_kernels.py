@@ -80,7 +80,6 @@ def _product(a, b):
 
 @kernel(fastmath=_VECTORS, error_model="numpy")
 def search_rows(cosines, vectors, start, first, second, tolerance, negatives, nearest, begin, end):
-    """Search for the anchors of the rows from begin to end."""
     for k in range(begin, end):
         i, row = start + k, cosines[k]
         bound = nearest[i] - tolerance
@@ -96,7 +95,6 @@ def search_rows(cosines, vectors, start, first, second, tolerance, negatives, ne
 
 @kernel(fastmath=_VECTORS, error_model="numpy")
 def search_columns(cosines, vectors, start, first, second, tolerance, negatives, nearest, begin, end):
-    """Search for the anchors of the columns from begin to end."""
     bounds = nearest[start + begin : start + end] - tolerance
     for k in range(len(cosines)):
         i, row = start + k, cosines[k, begin:end]

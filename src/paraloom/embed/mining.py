@@ -27,7 +27,6 @@ from paraloom.embed.search import (
 )
 from paraloom.embed.threads import ThreadTeam, available_threads
 
-Retrieval: TypeAlias = Literal["max", "intersection", "forward", "backward"]
 Index: TypeAlias = Literal["auto", "exact", "graph"]
 
 MARGIN_THRESHOLD = 1.2
@@ -61,12 +60,8 @@ class Neighbors(NamedTuple):
     backward: SearchResult
 
 
-def check_mining(
-    *, k: int = NEIGHBORS, threshold: float = MARGIN_THRESHOLD, retrieval: str = "max", index: str = "auto"
-) -> None:
+def check_mining(*, k: int = NEIGHBORS, threshold: float = MARGIN_THRESHOLD, index: str = "auto") -> None:
     """Check the settings of `bitext_neighbors` and `select_pairs`."""
-    if retrieval not in get_args(Retrieval):
-        raise ConfigError(f"unknown retrieval '{retrieval}'{nearest(retrieval, get_args(Retrieval))}")
     if index not in get_args(Index):
         raise ConfigError(f"unknown index '{index}'{nearest(index, get_args(Index))}")
     if k < 1:
@@ -92,34 +87,26 @@ def bitext_neighbors(
     return _exact_neighbors(source, target, k)
 
 
-def select_pairs(
-    neighbors: Neighbors, *, threshold: float = MARGIN_THRESHOLD, retrieval: Retrieval = "max"
-) -> MinedBitext:
-    """Choose pairs by the ratio margin (Artetxe and Schwenk 2019, §3), each vector in one pair at most."""
-    check_mining(threshold=threshold, retrieval=retrieval)
+def select_pairs(neighbors: Neighbors, *, threshold: float = MARGIN_THRESHOLD) -> MinedBitext:
+    """Choose pairs by the ratio margin, the best of both directions (Artetxe and Schwenk 2019, §3, max. retrieval).
+
+    Each vector is in one pair at most.
+    """
+    check_mining(threshold=threshold)
     means = [_mean_cosines(side) for side in neighbors]
     forward = _best_candidates(neighbors.forward, means[0], means[1])
     backward = _best_candidates(neighbors.backward, means[1], means[0])
     backward = MinedBitext(backward.targets, backward.sources, backward.margins, backward.cosines)
-    if retrieval == "forward":
-        pairs = forward
-    elif retrieval == "backward":
-        pairs = backward
-    elif retrieval == "intersection":
-        of_target = np.full(len(neighbors.backward.rows), -1, np.int64)
-        of_target[backward.targets] = backward.sources
-        pairs = _where(forward, of_target[forward.targets] == forward.sources)
-    else:
-        both = MinedBitext(
-            np.concatenate([forward.sources, backward.sources]),
-            np.concatenate([forward.targets, backward.targets]),
-            np.concatenate([forward.margins, backward.margins]),
-            np.concatenate([forward.cosines, backward.cosines]),
-        )
-        pairs = _sorted(both)
-        counts = [len(side.rows) for side in neighbors]
-        pairs = _where(pairs, mining_kernels.choose_once(pairs.sources, pairs.targets, *counts))
-    return _sorted(_where(pairs, pairs.margins >= threshold))
+    pairs = MinedBitext(
+        np.concatenate([forward.sources, backward.sources]),
+        np.concatenate([forward.targets, backward.targets]),
+        np.concatenate([forward.margins, backward.margins]),
+        np.concatenate([forward.cosines, backward.cosines]),
+    )
+    pairs = _where(pairs, np.lexsort((pairs.targets, pairs.sources, -pairs.margins)))
+    counts = [len(side.rows) for side in neighbors]
+    pairs = _where(pairs, mining_kernels.choose_once(pairs.sources, pairs.targets, *counts))
+    return _where(pairs, pairs.margins >= threshold)
 
 
 def _mean_cosines(side: SearchResult) -> Vectors:
@@ -143,11 +130,6 @@ def _best_candidates(side: SearchResult, own: Vectors, other: Vectors) -> MinedB
 
 def _where(pairs: MinedBitext, chosen: Ints | Bools) -> MinedBitext:
     return MinedBitext._make(array[chosen] for array in pairs)
-
-
-def _sorted(pairs: MinedBitext) -> MinedBitext:
-    """Highest margin first, ties in the order of the rows."""
-    return _where(pairs, np.lexsort((pairs.targets, pairs.sources, -pairs.margins)))
 
 
 def _exact_neighbors(source: StoredVectors, target: StoredVectors, k: int) -> Neighbors:

@@ -52,7 +52,6 @@ def export_onnx(encoder: SentenceEncoder, folder: str | Path) -> None:
 
 
 def onnx_inputs(encoder: SentenceEncoder, texts: Sequence[str]) -> dict[str, Ints]:
-    """The inputs of the graph for n texts."""
     parts = _part_of_unit(encoder)
     return {f"{unit}_rows": padded_rows(part.vocabulary, texts) for unit, part in parts.items()}
 

@@ -50,7 +50,6 @@ class Spec:
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """Names of all parts, in the order in which they are written."""
         return tuple(part for block in self.blocks for part in block)
 
     @property

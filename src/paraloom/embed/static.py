@@ -46,7 +46,6 @@ class TokenizerVocabulary(Vocabulary):
         return f"{self.drop_unknown} {self.content}".encode()
 
     def row_lists(self, texts: Texts) -> RowLists:
-        """Rows of the tokens of n texts."""
         strings = texts.to_pylist() if isinstance(texts, (pa.Array, pa.ChunkedArray)) else list(texts)
         ids = [encoding.ids for encoding in self._tokenizer.encode_batch_fast(strings, add_special_tokens=False)]
         offsets = np.zeros(len(ids) + 1, np.int64)

@@ -75,7 +75,6 @@ def load_encoder(folder: str | Path, threads: int = 1) -> SentenceEncoder:
 
 
 def model_at(folder: str | Path) -> Path:
-    """The folder itself, or that of a bundled name."""
     if Path(folder).exists():
         return Path(folder)
     return bundled_path(str(folder)) or Path(folder)

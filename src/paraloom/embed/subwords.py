@@ -41,11 +41,9 @@ class SubwordVocabulary(Vocabulary):
 
     @property
     def scores(self) -> list[float]:
-        """Log-probability of each piece."""
         return [self._processor.get_score(i) for i in range(len(self))]
 
     def row_lists(self, texts: Texts) -> RowLists:
-        """Rows of the pieces of n texts."""
         pieces: list[list[int]] = self._processor.encode(normalize_for_subwords(texts), out_type=int)
         offsets = np.zeros(len(pieces) + 1, np.int64)
         np.cumsum([len(ids) for ids in pieces], out=offsets[1:])
@@ -60,5 +58,4 @@ def normalize_for_subwords(texts: Texts) -> list[str]:
 
 
 def train_subwords(lines: Iterable[str], size: int, seed: int = 1) -> bytes:
-    """Train a unigram model on normalized lines."""
     return bytes(_train_unigrams(lines, size, seed, normalization_rule_name="identity", unk_id=0, eos_id=-1))

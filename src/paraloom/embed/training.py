@@ -292,7 +292,6 @@ class _Training:
             self._update(lists, loss, state, len(triples.anchors))
 
     def _update(self, lists: dict[str, RowLists], loss: Loss, state: TrainingState, triples: int) -> None:
-        """A step of the optimizer, and its statistics."""
         state.step += 1
         state.add_loss(loss.value)
         self.learner.update(lists, loss, self.config.learning_rate, state.step)

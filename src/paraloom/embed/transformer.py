@@ -136,11 +136,9 @@ class TransformerEncoder:
 
     @property
     def state_dimension(self) -> int:
-        """Dimension of the states of tokens."""
         return int(self._states([self._tokenizer.encode("a").ids]).shape[2])
 
     def word_states(self, sentences: Sequence[Sequence[str]]) -> list[tuple[Ints, Vectors]]:
-        """Encode words in their contexts."""
         encodings = self._tokenizer.encode_batch([list(words) for words in sentences], is_pretokenized=True)
         batches = self._batches([len(encoding.ids) for encoding in encodings])
 

@@ -77,7 +77,6 @@ class TransformerConfig(Config):
     device: str = "cpu"
 
     def validate(self) -> None:
-        """Check the ranges of all values."""
         super().validate()
         check_range(self, "layers", "width", "heads", "ffn_dim", "steps", "num_hyperplanes", "threads", low=1)
         check_range(self, "max_length", "batch_size", "neighborhood_size", low=2)

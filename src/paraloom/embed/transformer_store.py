@@ -56,7 +56,6 @@ class NetworkEncoder:
         return signature("transformer", layers=shape.layers, width=shape.width, weights=weights)
 
     def encode(self, sentences: Sequence[str]) -> Float32s:
-        """Encode sentences, truncated to the maximal length of the network."""
         # A tokenizer without special tokens has none for an empty sentence, of which the mean is not defined.
         ids = [encoding.ids or [0] for encoding in self.tokenizer.encode_batch(list(sentences))]
         batches = batches_by_length([len(tokens) for tokens in ids], _BATCH)

@@ -119,7 +119,6 @@ def prune(vocabulary: TeacherVocabulary, counts: Ints, size: int) -> TeacherVoca
 
 
 def _required_tokens(tokenizer: dict[str, Any], ids: dict[str, int], counts: Ints) -> set[str]:
-    """Special tokens and single characters."""
     model = tokenizer["model"]
     special = {token["content"] for token in tokenizer.get("added_tokens") or []}
     if model["type"] == "WordPiece":

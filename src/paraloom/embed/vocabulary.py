@@ -115,7 +115,6 @@ class Vocabulary:
         return [self._rows[token] for token in (plain(text) if plain else ()) if token in self._rows]
 
     def check(self) -> None:
-        """Check that no entry is repeated."""
         if len(self._rows) != len(self):
             repeated = Counter(self.entries).most_common(1)[0][0]
             raise ModelError(f"the {self.unit} vocabulary has the entry '{repeated}' twice")

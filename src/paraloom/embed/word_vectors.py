@@ -134,7 +134,6 @@ def read_vector_words(path: str | Path) -> list[str]:
 
 
 def vector_width(path: str | Path) -> int:
-    """The dimension of word vectors."""
     path = vectors_file(path)
     if path.suffix == ".npy":
         vectors = map_array(path)
@@ -223,7 +222,6 @@ def weight_by_rarity(
 
 
 def read_words(path: str | Path, limit: int | None = None) -> tuple[list[str], list[int]]:
-    """Read a list of words with their counts."""
     words: dict[str, int] = {}
     without_counts = False
     for row, line in enumerate(islice(read_lines(path), limit), 1):

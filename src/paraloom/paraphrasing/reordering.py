@@ -26,6 +26,10 @@ _MARKS = frozenset([*'()[]{}"“”„«»‘', "``", "''"])
 _BREAKS = frozenset([*";:–—…-", "--", "..."])
 """Punctuation between parts that stay where they are, however a parser tags it."""
 _NAMES = frozenset({"NNP", "NNPS"})
+_PEOPLE = re.compile(
+    r"[A-Z][a-z]+(?:[iec]ans?|[^h]ese|ish|[gln]is?)|(?:Czech|German|Greek|Roman|Turk|Arab)s?|Arabic|Dutch|French|Iraqis?|Swiss"
+)
+"""What has a capital in any place although its tag is not that of a name ("Australian"), or only looks like it."""
 _DETERMINERS = frozenset({"DT", "PRP$", "CD"})
 _FINITE = frozenset({"VBD", "VBP", "VBZ", "MD"})
 _NO_CAPTION = _FINITE | {"VBN", "CC", ",", ":", "NNP", "NNPS", "PRP", "WRB", "WP", "WDT"}
@@ -102,6 +106,8 @@ def moved(text: str, tree: str | None) -> list[str]:
     leaves = locate_leaves(text, tree or "")
     if not leaves or any(leaf.tag == ":" or text[leaf.start : leaf.end] in _BREAKS for leaf in leaves):
         return []
+    if leaves[0].tag[:2] in ("JJ", "NN") and _PEOPLE.fullmatch(text[leaves[0].start : leaves[0].end]):
+        return []  # Without its place, nothing says whether it keeps its capital
     clauses = _Clauses(tree or "", leaves)
     words = [text[leaf.start : leaf.end].lower() for leaf in leaves]
     parts = clauses.top_parts()

@@ -268,7 +268,6 @@ def _cells(seconds: Sequence[float], *sizes: float) -> list[str]:
 
 
 def settings_digest(use: str, version: str, configuration: Mapping[str, Json]) -> str:
-    """The digest by which an estimate knows the settings of a stage."""
     return digest([use, version, configuration])
 
 
@@ -348,7 +347,6 @@ class _Measured:
 
     @property
     def asked(self) -> bool:
-        """Whether a stage asked an endpoint."""
         return any(stage.figures.get("requests") for stage in self.stages.values())
 
 
@@ -383,7 +381,6 @@ def _measure(
 
 
 def _processor_seconds() -> float:
-    """Seconds of processors of this process, and of those that it started and that have ended."""
     both = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     return sum(usage.ru_utime + usage.ru_stime for usage in both)
 
@@ -508,7 +505,6 @@ def _extend(
 
 
 def _rows_before(step: Step, before: Sequence[StageEstimate], samples: Mapping[str, InputSample]) -> int:
-    """The rows of all that a stage reads."""
     rows_of = {stage.name: stage.rows for stage in before} | {name: sample.rows for name, sample in samples.items()}
     return sum(rows_of.get(name, 0) for name in inputs_of(step))
 

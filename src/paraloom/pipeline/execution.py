@@ -148,7 +148,6 @@ def read(source: Source, state: State, seeds: Seeds, *, compressed: bool = True)
 def map_shards(
     mapping: Map, state: State, seeds: Seeds, engine: Engine, on_error: OnError, elsewhere: Elsewhere | None = None
 ) -> Closed:
-    """Map the shards of its corpus that are not done yet."""
     assert state.source is not None, "every Map of a checked pipeline has an input corpus"
     corpus = Corpus.open(state.source.folder)
     _check_input(mapping, corpus)

@@ -84,7 +84,6 @@ class Manifest:
         return ShardRecord.from_dict(record) if record and key in ("", record["key"]) else None
 
     def shards(self) -> list[ShardRecord]:
-        """The records of all shards, whether their files are there or not."""
         return [ShardRecord.from_dict(record) for (kind, _), record in self._records.items() if kind == "shard"]
 
     def holds(self, files: Mapping[str, str], counts: Mapping[str, object]) -> bool:

@@ -1,4 +1,4 @@
-"""Keeps the status file of a run up to date while it runs, and reports its events."""
+"""Keeps the status file of a run up to date while it runs, with the machines at work, and reports its events."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import time
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +20,6 @@ from paraloom.core.events import emit, report_events_to
 from paraloom.core.progress import ProgressState, every, observe_progress
 from paraloom.core.secrets import redacted
 from paraloom.core.version import __version__
-from paraloom.pipeline.machines import MachineTracker
 from paraloom.pipeline.memory import memory_in_use
 
 if TYPE_CHECKING:
@@ -92,6 +92,61 @@ STATUS = ".status"  # File of a run folder with the state of the run as JSON, wh
 INTERVAL = 2.0  # Seconds between two writes of the status file
 REMOTE_INTERVAL = 15.0  # Seconds between two copies of it to the storage of a run at a URL
 _PATIENCE = 5.0  # Seconds that the storage may take for the last one
+
+
+@dataclass
+class _Machine:
+    began: float
+    seen: float
+    shards: dict[str, None] = field(default_factory=dict)
+    done: int = 0
+    rows: int = 0
+
+
+class MachineTracker:
+    """Remembers the machines of the current stage, by the shards that they begin, also after a crash."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._machines: dict[str, _Machine] = {}
+
+    def __call__(self, event: str, fields: dict[str, Any]) -> None:
+        now = time.monotonic()
+        with self._lock:
+            if event == "stage_begin":
+                self._machines.clear()
+            elif event == "shard_begin":
+                self._release(fields["shard"])
+                machine = self._machines.setdefault(fields["machine"], _Machine(now, now))
+                machine.shards[fields["shard"]] = None
+                machine.seen = now
+            elif event == "shard_end" and (done := self._release(fields["shard"])) is not None:
+                done.done += 1
+                done.rows += fields["counts"]["read"]
+                done.seen = now
+
+    def figures(self) -> list[dict[str, Any]]:
+        """Of each machine: its shards, those finished, their rows, rows per second, seconds since the last sign."""
+        now = time.monotonic()
+        with self._lock:
+            return [
+                {
+                    "machine": name,
+                    "shards": list(machine.shards),
+                    "done": machine.done,
+                    "rows": machine.rows,
+                    "rate": round(machine.rows / max(now - machine.began, 1e-3), 3) if machine.rows else None,
+                    "idle": round(now - machine.seen, 1),
+                }
+                for name, machine in sorted(self._machines.items())
+            ]
+
+    def _release(self, shard: str) -> _Machine | None:
+        for machine in self._machines.values():
+            if shard in machine.shards:
+                del machine.shards[shard]
+                return machine
+        return None
 
 
 class Monitor:

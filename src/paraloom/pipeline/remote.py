@@ -76,7 +76,6 @@ class RemoteRun:
         self.store.replace(f"{STATUSES}/{own}.json", text.encode(errors="backslashreplace"))
 
     def write_report(self) -> None:
-        """Copy run.json to the storage."""
         self.store.replace(_REPORT, (self.folder / _REPORT).read_bytes())
 
 

@@ -116,7 +116,6 @@ class RemoteManifest(Manifest):
                 fetch_file(self.run.store, key, artifact / below, content)
 
     def output(self, end: Mapping[str, Any]) -> Files:
-        """The output of the finished stage, for other machines."""
         if "output" in end:
             return listed_tree(self.run.store, self.objects.artifact(end["output"]))
         kept = {name: content for name, content in end["files"].items() if "/" not in name}
@@ -125,7 +124,6 @@ class RemoteManifest(Manifest):
         )
 
     def task(self, task: ShardTask, elsewhere: Elsewhere | None) -> RemoteShardTask:
-        """The task of a worker, which commits the shard itself."""
         elsewhere = elsewhere or Elsewhere()
         self._by_workers.add(task.name)
         shard = elsewhere.source.get(task.name)

@@ -15,7 +15,6 @@ from paraloom.core.reasons import NOT_SAMPLED, is_not_sampled
 from paraloom.core.stage import Json
 from paraloom.io.shards import read_batches
 from paraloom.pipeline.counts import RowCounts
-from paraloom.pipeline.figures import describe_figures
 
 _REASONS = 5  # Reasons of rejection that are printed for a stage, the most frequent first
 
@@ -44,7 +43,6 @@ class StageResult:
         return sum(rows for reason, rows in self.reasons.items() if is_not_sampled(reason))
 
     def as_dict(self) -> dict[str, Any]:
-        """For run.json."""
         fields = {name: value for name, value in vars(self).items() if name != "reasons"}
         return {**fields, "folder": self.folder.name, "counts": self.counts.as_dict()}
 
@@ -163,3 +161,46 @@ def count_not_sampled(folder: Path, use: str, configuration: Mapping[str, object
     if not any(configuration.get(key) for key in ("where", "top", "decile")):
         return rejected
     return sum(rows for reason, rows in rejections(folder).items() if is_not_sampled(reason))
+
+
+_MEANINGS = {
+    "violations": ("pairs that still violate the margin", True),
+    "loss": ("loss in the last epoch", False),
+    "dev": ("on development text", False),
+    "f1": ("F1", False),
+    "bleu": ("BLEU", False),
+    "chrf": ("chrF", False),
+}
+"""Name of a figure → what it is, and whether it is a share of 1 that is printed in percent."""
+
+
+def describe_figures(figures: Mapping[str, object]) -> list[str]:
+    """A line for each figure; those without a value are left out."""
+    lines = []
+    for name, value in figures.items():
+        label, share = _MEANINGS.get(name, (name.replace("_", " "), False))
+        if isinstance(value, Mapping):
+            text = ", ".join(_figure(key, part) for key, part in value.items() if part not in (None, {}, []))
+        elif isinstance(value, list | tuple):
+            text = ", ".join(map(_value, value))
+        elif share and isinstance(value, float):
+            text = f"{value:.1%}".replace("%", " %")
+        else:
+            text = "" if value is None else _value(value)
+        if text:
+            lines.append(f"{label}: {text}")
+    return lines
+
+
+def _figure(name: str, value: object) -> str:
+    """One of several figures: a count before its name, another number after it."""
+    label = name.replace("_", " ")
+    if isinstance(value, Mapping):
+        return f"{label} ({', '.join(_figure(key, part) for key, part in value.items())})"
+    return f"{value:,} {label}" if isinstance(value, int) else f"{label} {_value(value)}"
+
+
+def _value(value: object) -> str:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return str(value)
+    return f"{value:,}" if isinstance(value, int) else f"{value:.4g}"

@@ -35,7 +35,6 @@ class InputSample:
         return sum(block.num_rows for block in self.blocks)
 
     def every(self, step: int) -> InputSample:
-        """One block of so many."""
         return replace(self, blocks=self.blocks[step // 2 :: max(1, step)] or self.blocks)
 
 
@@ -86,7 +85,6 @@ def on_samples(
     num_steps: int,
     num_shards: int,
 ) -> Definition:
-    """The same pipeline on samples of its inputs."""
     shares = _shares(steps, samples)
     corpora = {corpus for step in steps for corpus in _outside_corpora(step)}
     names = {str(corpus): f"input-{number}" for number, corpus in enumerate(sorted(corpora), start=1)}

@@ -54,7 +54,6 @@ class ShardTask:
 
     @property
     def name(self) -> str:
-        """The name of the shard, before and after."""
         return Path(self.file).name
 
     def __call__(self, advance: Advance) -> ShardRecord:

@@ -139,7 +139,6 @@ def shard_keys(state: State, survey: Json) -> dict[str, str]:
 
 
 def output_of(state: State, end: Mapping[str, Any], stage: object) -> Output:
-    """Output of a finished stage for later stages."""
     if isinstance(stage, Fit):
         return Output(state.folder / ARTIFACT, end["output"])
     files = sorted(end["files"].items())

@@ -170,7 +170,6 @@ class RunStatus:
 
 
 def read_status(folder: str | Path) -> RunStatus:
-    """Read the status of a run, which may be running, on this machine or on one that shares the folder."""
     folder = Path(folder)
     if not is_run(folder):
         raise DataError(

@@ -141,7 +141,6 @@ class ExtractLexicon(LexiconConfig, Fit):
     pivot: tuple[str, ...] = ()
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
-        """Write lexicon.parquet."""
         corpora = [Corpus.open(path) for path in context.paths("pairs")]
         directions = [(corpus, direction) for corpus in corpora for direction in dict.fromkeys(_directions(corpus))]
         sides = {direction: _pivot_side(direction, self.pivot) for _, direction in directions}
@@ -166,7 +165,6 @@ Direction = tuple[str, str]
 
 
 def _directions(corpus: Corpus) -> Iterator[Direction]:
-    """The languages of the pairs of a corpus."""
     for batch in corpus.batches(["src_lang", "tgt_lang"]):
         for row in pa.Table.from_batches([batch]).group_by(["src_lang", "tgt_lang"]).aggregate([]).to_pylist():
             yield row["src_lang"], row["tgt_lang"]

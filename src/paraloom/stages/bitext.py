@@ -90,7 +90,6 @@ class ReadPairs(Source):
         check_range(self, "skip", "limit", low=0)
 
     def files(self) -> tuple[Path, ...]:
-        """The file, or both files of a Moses pair."""
         files: tuple[Path, ...] = _files_of_bitext(self.source)
         return files
 
@@ -150,7 +149,6 @@ class JoinPairs(Source):
             raise ConfigError("key 'corpora' is empty", remedy="Name at least one corpus of pairs.")
 
     def batches(self, context: StageContext) -> Iterator[pa.RecordBatch]:
-        """All rows of all corpora, in order."""
         swapped = {"src": "tgt", "tgt": "src", "src_lang": "tgt_lang", "tgt_lang": "src_lang"} if self.swap else {}
         corpora = [Corpus.open(folder) for folder in context.paths("corpora")]
         for corpus in corpora:
@@ -202,7 +200,6 @@ class CommonTranslations(Source):
         check_range(self, "limit", low=0)
 
     def batches(self, context: StageContext) -> Iterator[pa.RecordBatch]:
-        """The pairs."""
         from paraloom.pairs.common_translations import common_translations
 
         corpus = Corpus.open(context.inputs["bitext"])
@@ -348,7 +345,6 @@ class Split(Map):
         check_range(self, "share", above=0, below=1)
 
     def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
-        """The batch with `keep` and `reason`."""
         from paraloom.pairs.filtering.held_out import is_held_out
 
         if self.column not in batch.schema.names:
@@ -409,7 +405,6 @@ class Clean(CleaningRules, Map):
             check_candidates(self.languages)
 
     def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
-        """The batch with `keep` and `reason`; held-out texts and language models are loaded once per worker."""
         columns = _columns(batch.schema.names)
         rules = base_config(CleaningRules, self)
         reasons = line_faults({name: batch.column(name) for name in columns}, rules)

@@ -197,7 +197,6 @@ class DistillWords(Fit):
             raise ConfigError("key 'num_removed' is set without 'contexts'", remedy="Set 'contexts', such as 100.")
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
-        """Write the vectors."""
         counts: Counter[str] = Counter()
         if self.words is not None:
             counts.update(dict(zip(*read_words(self.words, self.max_words), strict=True)))
@@ -253,7 +252,6 @@ class DistillWords(Fit):
         return reduce_by_sentences(vectors, means, width, self.num_removed), int((counts > 0).sum())
 
     def _texts(self, context: StageContext) -> Iterator[pa.Array]:
-        """All texts whose words are counted, in batches."""
         for path in context.paths("corpora"):
             corpus = Corpus.open(path)
             columns = [name for name in ("src", "tgt", "text") if name in corpus.schema.names]

@@ -46,11 +46,9 @@ class SampleVariants(Map):
         check_range(self, "limit", low=1)
 
     def survey(self, corpus: CorpusReader, context: StageContext) -> Json:
-        """The largest hash in the sample."""
         return GroupSample.of(corpus.batches(["pair_id"]), self.limit).cut
 
     def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
-        """The batch with `keep` and `reason`."""
         kept = GroupSample(context.survey).contains(batch.column("pair_id")).tolist()
         return with_reasons(batch, [None if keep else "not in the sample" for keep in kept])
 

@@ -67,7 +67,6 @@ class TranslateDocuments(Map):
         parse_decoding(self.decode)
 
     def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
-        """The documents of one batch with their translations; the translator is loaded once per worker."""
         translator = cached_translator(context.inputs["translator"], self.decode)
         texts = [split_paragraphs(text or "") for text in batch.column("text").to_pylist()]
         lines = [line for text in texts for line in text]
@@ -123,7 +122,6 @@ class AlignDocumentSentences(Source):
         check_method(self.method, self.max_bead_size, self.aligner, self.order)
 
     def batches(self, context: StageContext) -> Iterator[pa.RecordBatch]:
-        """One batch for each pair of documents that has sentence pairs."""
         corpora = [Corpus.open(context.inputs[side]) for side in ("source", "target")]
         langs = [_language(corpus) for corpus in corpora]
         encoder = encoder_of(context)
@@ -151,7 +149,6 @@ def score_aligner(
     *,
     words_only: bool = False,
 ) -> AlignmentScore:
-    """Align documents, learning from all of them together, and score the result with a gold alignment."""
     pairs = text_pairs(documents, translator, None if words_only else encoder)
     lexicons: Sequence[LexiconPair] = ()
     if encoder is not None:
@@ -193,7 +190,6 @@ def check_method(method: str, max_bead_size: int, aligner: Ref | None, order: st
 
 
 def encoder_of(context: StageContext) -> EncoderLike | None:
-    """The encoder of a stage that may have one."""
     return open_encoder(context.inputs["encoder"]) if "encoder" in context.inputs else None
 
 
@@ -275,7 +271,6 @@ class AlignDocuments(Fit):
 
     @property
     def settings(self) -> DocumentAlignerConfig:
-        """Settings of the document aligner."""
         return DocumentAlignerConfig(
             weights=evidence_weights(self.evidence),
             max_candidates=self.max_candidates,
@@ -381,7 +376,6 @@ class PivotDocuments(Fit):
 
 
 def _read_pairs(path: Path) -> list[DocumentPair]:
-    """The pairs in a file, or in the artifact of a stage."""
     return read_document_pairs(path / PAIRS_FILE if path.is_dir() else path)
 
 
@@ -398,7 +392,6 @@ def _score_pairs(
 
 
 def evidence_weights(text: str) -> dict[str, float]:
-    """The weights of kinds of evidence."""
     weights: dict[str, float] = {}
     for name in (part.strip() for part in text.split(",")):
         if name not in EVIDENCE:

@@ -180,7 +180,6 @@ def named_paths(refs: Sequence[Ref], paths: Sequence[Path]) -> dict[str, str | P
 
 
 def average_vectors_of(vectors: str | Path, folder: str | Path, tasks: Sequence[str] = ()) -> EncoderLike:
-    """Given word vectors, averaged, as an encoder of the sentences of similarity tasks."""
     root, present, _ = find_tasks(folder, tasks or None)
     files = present if tasks else [*present, *complete_mteb_tasks(root, present)]
     pairs = (read_task(root, task) for task in files)
@@ -212,11 +211,6 @@ class QuantizeEncoder(Fit):
     encoder: Ref
     bits: Literal[4, 8] = 8
     sts: Ref | None = None
-
-    def validate(self) -> None:
-        """Check the number of bits."""
-        if self.bits not in (4, 8):
-            raise ConfigError(f"'bits' is {self.bits}; expected 4 or 8")
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Write the quantized encoder and result.json; return the figures and the loss of each group."""

@@ -177,7 +177,6 @@ def check_translation(
     languages: bool = True,
     seed: int = 0,
 ) -> Mapping[str, Json]:
-    """Both checks, for a stage that translates a column of a corpus."""
     sample = read_sample(corpus, [column, *([reference] if reference else [])], ids, seed)
     figures: dict[str, Json] = {}
     if languages:
@@ -282,7 +281,6 @@ def _refuse_bitext(identified: Mapping[str, str | None], use: str) -> None:
 
 
 def _against_directions(column: str, language: str | None, directions: Mapping[str, Direction]) -> Iterator[str]:
-    """The translators that do not translate a column of a language, or not into it."""
     for name, direction in directions.items():
         expected, opposite = direction.source, direction.target
         if (column == "pivot") != (name == "translator"):

@@ -84,11 +84,9 @@ class ReadLabeledPairs(Source):
             raise ConfigError(f"label '{min(set(self.right) & set(self.wrong))}' cannot be both right and wrong")
 
     def files(self) -> tuple[Path, ...]:
-        """The file."""
         return (self.source,)
 
     def batches(self, context: StageContext) -> Iterator[pa.RecordBatch]:
-        """All pairs with a known label, in order."""
         count = 0
         for rows in batched(islice(self._rows(), self.limit or None), _BATCH_ROWS):
             count += len(rows)
@@ -150,7 +148,6 @@ class LabelPairs(Map):
     kind: str = ""
 
     def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
-        """The batch with the columns `label`, `labeled_set` and `kind`."""
         return _labeled(batch, self.label, self.labeled_set, self.kind)
 
 
@@ -292,7 +289,6 @@ def signs_of(names: Sequence[str]) -> dict[str, int]:
 
 
 def lower_is_better(names: Sequence[str]) -> list[str]:
-    """Those of the scores whose lower values are the better ones."""
     return [name for name in names if name in COLUMNS and COLUMNS[name].direction == "lower"]
 
 
@@ -363,7 +359,6 @@ def _numbers(batch: pa.RecordBatch, name: str) -> npt.NDArray[np.float64]:
 
 
 def _labeled(batch: pa.RecordBatch, label: int, labeled_set: str, kind: str = "") -> pa.RecordBatch:
-    """The batch with a label, and the given set or the one that it has."""
     rows = batch.num_rows
     columns: Mapping[str, pa.Array] = {
         LABEL: pa.array([label] * rows, pa.int8()),

@@ -104,7 +104,6 @@ class BackTranslate(Map):
         )
 
     def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
-        """The pairs of one batch of bitext; the translator is loaded once per worker."""
         from paraloom.pairs.backtranslation import pair_translations, reject_empty
 
         translator = _translator(context.inputs["translator"], self.decode)
@@ -120,7 +119,6 @@ class BackTranslate(Map):
         return reject_empty(_with_depth(pairs, translator), variants)
 
     def final_figures(self, context: StageContext) -> Mapping[str, Json]:
-        """Requests and tokens, where the translator is an endpoint."""
         from paraloom.stages.endpoints import endpoint_usage
 
         return endpoint_usage([context.inputs["translator"]])
@@ -188,7 +186,6 @@ class Filter(Criteria, Map):
         return cuts
 
     def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
-        """The batch with `keep` and `reason`."""
         best = None
         if self.per_source:
             best = _unpacked(context.survey["best"][context.shard], context.first_row, batch.num_rows)
@@ -262,7 +259,6 @@ class FindDuplicates(DuplicateConfig, Fit):
     encoder: Ref | None = None
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
-        """Write the hashes of the duplicates."""
         corpus = Corpus.open(context.inputs["pairs"])
         known = corpus.schema.names
         for name in self.columns:
@@ -352,7 +348,6 @@ class DropDuplicates(Map):
         return shards
 
     def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
-        """The batch with `keep` and `reason`."""
         first = None
         if bits := (context.survey or {}).get(context.shard):
             first = _unpacked(bits, context.first_row, batch.num_rows)

@@ -76,7 +76,6 @@ class NetworkTraining(NamedTuple):
     init_from: Path | None = None
 
     def pairs(self, name: str, max_length: int | None = None) -> NetworkPairs:
-        """The examples of one network."""
         for held in (False, True):
             if not example_file(self.examples, name, held).stat().st_size:
                 part = "held-out" if held else "training"
@@ -119,7 +118,6 @@ def research_network(name: str) -> ResearchNetwork:
 
 
 def parse_network() -> ParseNetwork:
-    """SCPN, whose examples have parses."""
     network: ParseNetwork = load_object(RESEARCH[SCPN])
     return network
 
@@ -138,7 +136,6 @@ class ExampleWriter:
     held_out_texts: set[str] = field(default_factory=set)
 
     def write(self, corpora: Sequence[Corpus], folder: Path) -> dict[str, Json]:
-        """Write the files."""
         names = [SENTENCES, PARSES] if self.network == SCPN else [SENTENCES]
         kinds = ["sentence", "parse"] if self.network == SCPN else MODES
         counts: Counter[str] = Counter(dict.fromkeys([*(f"{kind}_examples" for kind in kinds), "identical_pairs"], 0))
@@ -223,7 +220,6 @@ def train_network(network: str, training: NetworkTraining) -> dict[str, Json]:
 def open_network(
     folder: Path, settings: ParaphraserSettings, templates: TemplateTable, device: str | None
 ) -> PrefixTranslatorLike:
-    """Open the network of a folder as a translator whose outputs have beginnings."""
     settings.check_network(folder)
     if settings.network in RESEARCH:
         return research_network(settings.network).open(folder, settings, templates, device)
@@ -231,7 +227,6 @@ def open_network(
 
 
 def parsed_pairs(corpora: Sequence[Corpus]) -> Iterator[tuple[int, list[ParsedPair]]]:
-    """Pairs with their trees, normalized, in batches."""
     first = 0
     for corpus in corpora:
         for batch in corpus.batches(["src", "tgt", *TREES]):
@@ -249,7 +244,6 @@ def sentence_trees(corpora: Sequence[Corpus]) -> Iterator[list[tuple[str, str | 
 
 
 def example_file(folder: Path, name: str, held: bool) -> Path:
-    """The file of training examples, or of those that are held out."""
     return folder / f"{name}-{'dev' if held else 'train'}.tsv"
 
 

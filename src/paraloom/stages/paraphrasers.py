@@ -191,7 +191,6 @@ class TrainParaphraser(TranslatorConfig, ControlConfig, RecurrentConfig, ScpnCon
         return trees
 
     def _settings(self, trees: _Trees, control: ControlConfig, corpus: Corpus) -> ParaphraserSettings:
-        """The settings of the paraphraser, whose language is that of a corpus."""
         language = language_code(str(next(corpus.batches(["tgt_lang"])).column("tgt_lang")[0])) or ""
         labels = tuple(sorted(trees.labels))
         settings = ParaphraserSettings(labels, control, self.parser_name, language, self.network)
@@ -217,7 +216,6 @@ class _Trees:
 
 
 def _with_trees(folders: Iterable[Path], columns: Sequence[str]) -> list[Corpus]:
-    """Corpora that have columns of trees."""
     corpora = [Corpus.open(folder) for folder in folders]
     for corpus, name in product(corpora, columns):
         if name not in corpus.schema.names:
@@ -230,7 +228,6 @@ def _with_trees(folders: Iterable[Path], columns: Sequence[str]) -> list[Corpus]
 
 
 def open_paraphraser(folder: str | Path, *, parser: str | Path | ParserLike | None = None) -> ControlledParaphraser:
-    """Open the paraphraser of a folder."""
     return ControlledParaphraser(*paraphraser_parts(folder, parser=parser))
 
 

@@ -151,7 +151,6 @@ class Paraphrase(CandidateSelection, Map):
                 )
 
     def _check_syntax(self) -> None:
-        """Check what says which syntax to follow."""
         if self.template and self.like:
             raise ConfigError("keys 'template' and 'like' cannot be combined", remedy="Give one of them.")
         if (self.template or self.like or self.parser is not None) and not any(map(_may_be_trained, self._names)):
@@ -195,7 +194,6 @@ class Paraphrase(CandidateSelection, Map):
         )
 
     def with_references(self, references: Mapping[str, str | Path]) -> Stage:
-        """This stage with names and paths in place of what it refers to."""
         names: list[Ref] = []
         for index, one in enumerate(self._names):
             key = f"paraphraser.{index}"
@@ -215,7 +213,6 @@ class Paraphrase(CandidateSelection, Map):
         return super().configuration() | further
 
     def check_input(self, corpus: CorpusReader, context: StageContext) -> Mapping[str, Json]:
-        """The language of a sample is that of the paraphraser, and of the encoder that selects."""
         opened = self._opened(context)
         if "encoder" in context.inputs:
             check_encoder_language(context.inputs["encoder"], language_of_paraphraser(opened.paraphraser))
@@ -227,7 +224,6 @@ class Paraphrase(CandidateSelection, Map):
         return {}
 
     def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
-        """The paraphrases of one batch; models are loaded once per worker."""
         opened = self._opened(context)
         originals = originals_of(batch, self.column)
         texts = pc.fill_null(originals.column("original"), "").to_pylist()
@@ -248,7 +244,6 @@ class Paraphrase(CandidateSelection, Map):
         return rows
 
     def final_figures(self, context: StageContext) -> Mapping[str, Json]:
-        """Requests and tokens, where paraphrasers are endpoints."""
         return endpoint_usage([path for key, path in context.inputs.items() if key.startswith("paraphraser")])
 
     @property
@@ -286,7 +281,6 @@ def _may_be_trained(name: Ref) -> bool:
 
 
 def _endpoint_fields(reference: str) -> dict[str, Any]:
-    """The fields of the stage that loads the endpoint of a reference."""
     address, settings = split_reference(endpoint_reference(reference))
     fields = reference_fields(EndpointConfig, settings, f"the endpoint '{address}'", without=("url",))
     if "model" not in fields:
@@ -297,7 +291,6 @@ def _endpoint_fields(reference: str) -> dict[str, Any]:
 
 
 def trained_parts(paraphraser: ParaphraserLike) -> Iterator[ControlledParaphraser]:
-    """The trained paraphrasers among those that are combined."""
     if isinstance(paraphraser, CombinedParaphraser):
         for part in paraphraser.paraphrasers:
             yield from trained_parts(part)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Literal
@@ -144,7 +144,6 @@ class Score(Map):
         return tuple(name for name in names if not (name in added and MODEL_OPTIONS[name] <= given)), bilingual
 
     def _given(self) -> set[str]:
-        """The keys of the models that are given."""
         given = {key for key in {*self.inputs, "languages"} if getattr(self, key)}
         return given | {"encoder"} if self.sentence_transformer else given
 
@@ -161,18 +160,9 @@ class Score(Map):
         return list(dict.fromkeys(members))
 
     def check_input(self, corpus: CorpusReader, context: StageContext) -> Mapping[str, Json]:
-        """Languages of a sample, with a warning if models are for others."""
         paths = context.inputs
         if "comet" in paths:
-            from paraloom.text.learned_metrics import compares_references
-
-            if compares_references(paths["comet"]) and "pivot" not in corpus.schema.names:
-                raise ConfigError(
-                    "this COMET model compares a translation with its source and a reference, and the pairs have no "
-                    "column 'pivot', the source",
-                    file=paths["comet"],
-                    remedy="Take one without references, such as wmt20-comet-qe-da, or score back-translations.",
-                )
+            _check_comet(paths["comet"], corpus.schema.names)
         if rules := [name for name in self.known_columns() if name in _RULE_SCORES]:
             from paraloom.stages.input_checks import check_rules
 
@@ -201,7 +191,6 @@ class Score(Map):
         )
 
     def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
-        """The batch with its scores; models are loaded once per worker."""
         models = tuple(sorted(context.inputs.items()))
         options = (self.judge_file, self.judge_label)
         names, bilingual = self._surface_names()
@@ -210,12 +199,24 @@ class Score(Map):
         return score(batch, [*names, *_model_scorers(models, *given, *options)])
 
     def final_figures(self, context: StageContext) -> Mapping[str, Json]:
-        """Requests and tokens, where the judge is an endpoint."""
         if "judge" not in context.inputs:
             return {}
         from paraloom.stages.endpoints import endpoint_usage
 
         return endpoint_usage([context.inputs["judge"]])
+
+
+def _check_comet(folder: Path, columns: Sequence[str]) -> None:
+    """Refuse a COMET model that compares references, for pairs that do not have them."""
+    from paraloom.text.learned_metrics import compares_references
+
+    if compares_references(folder) and "pivot" not in columns:
+        raise ConfigError(
+            "this COMET model compares a translation with its source and a reference, and the pairs have no column "
+            "'pivot', the source",
+            file=folder,
+            remedy="Take one without references, such as wmt20-comet-qe-da, or score back-translations.",
+        )
 
 
 def scoring_translator(folder: Path) -> ScoringTranslatorLike:
@@ -268,7 +269,6 @@ class CountWords(Fit):
             )
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
-        """Write the table of counts."""
         from paraloom.embed.word_vectors import read_words
         from paraloom.pairs.scoring.idf import count_document_frequencies, listed_frequencies
 
@@ -316,10 +316,6 @@ class TrainLanguageModel(Fit):
     smoothing: str = ""
 
     def validate(self) -> None:
-        from paraloom.pairs.scoring.witten_bell import ORDERS
-
-        if self.units not in ORDERS:
-            raise ConfigError(f"key 'units' must be one of {', '.join(ORDERS)}, not '{self.units}'")
         if self.smoothing not in ("", *_SMOOTHINGS):
             raise ConfigError(f"key 'smoothing' must be one of {', '.join(_SMOOTHINGS)}, not '{self.smoothing}'")
         if self.smoothing == "kneser-ney" and self.units == "characters":
@@ -330,7 +326,6 @@ class TrainLanguageModel(Fit):
             raise ConfigError(f"key 'order' must be 1 or more, or 0 for the default, not {self.order}")
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
-        """Write the model."""
         from paraloom.pairs.scoring.language_model import has_varikn, train_language_model
         from paraloom.pairs.scoring.witten_bell import ORDERS, train_witten_bell
 
@@ -392,7 +387,6 @@ def _model_scorers(
 
 
 def _open_judge(folder: Path, file: str, label: str) -> made.MeaningJudge:
-    """The judge of a folder, whatever its kind."""
     from paraloom.mt.endpoint import ENDPOINT_FILE
     from paraloom.mt.endpoint_judge import EndpointJudge
     from paraloom.pairs.scoring.judge import load_judge

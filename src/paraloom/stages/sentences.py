@@ -99,7 +99,6 @@ class ReadSentences(Source):
         check_range(self, "limit", low=0)
 
     def batches(self, context: StageContext) -> Iterator[pa.RecordBatch]:
-        """All sentences in order, with `keep` and `reason`."""
         from paraloom.text.hashing import TextSet
 
         seen, count = TextSet(), 0
@@ -150,7 +149,6 @@ class ReadSentences(Source):
                 yield _Texts([row.slot or path.name for row in chunk], texts, [None] * len(chunk), faults)
 
     def _texts_of_corpus(self, reference: Ref, path: Path) -> Iterator[_Texts]:
-        """The columns of a corpus, batch by batch."""
         corpus = Corpus.open(path)
         known = corpus.schema.names
         languages = {column: LANGUAGE_OF[column] for column in self.columns if column in known}
@@ -190,7 +188,6 @@ class LoadEncoder(Fit):
             raise ConfigError("expected one of the keys 'folder' and 'model'", remedy="Give exactly one of them.")
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
-        """Convert the model into the artifact."""
         from paraloom.embed.transformer import TransformerEncoder, convert_transformer
 
         convert_transformer(context.inputs.get("folder") or self.model, folder, precision=self.precision)
@@ -220,7 +217,6 @@ class Encode(Map):
     ensemble: tuple[Ref, ...] = ()
 
     def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
-        """The batch with its vectors; each encoder is loaded once per worker."""
         from paraloom.embed.average import normalize_vectors
 
         encoders = [_encoder(path) for path in (context.inputs["encoder"], *context.paths("ensemble"))]

@@ -174,7 +174,6 @@ class Parse(Map):
                 )
 
     def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
-        """The batch with its trees; the parser is loaded once per worker."""
         parser = _parser(context.inputs.get("parser", self.model))
         for name in self.columns:
             if name not in batch.schema.names:

@@ -86,7 +86,6 @@ class TranslateVariants(Map):
 
     @property
     def decoding(self) -> Decoding:
-        """How each translator decodes."""
         from paraloom.mt.decoding import parse_decoding
 
         return self._preset().decoding if self.method else parse_decoding(self.decode)
@@ -126,7 +125,6 @@ class TranslateVariants(Map):
         )
 
     def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
-        """The variants of one batch; translators are loaded once per worker."""
         originals = originals_of(batch, self.column)
         texts = pc.fill_null(originals.column("original"), "").to_pylist()
         translators = [_translator(path, self.decoding) for path in context.paths("translator")]
@@ -141,7 +139,6 @@ class TranslateVariants(Map):
         return rows if len(reasons) == reasons.null_count else with_reasons(rows, reasons)
 
     def final_figures(self, context: StageContext) -> Mapping[str, Json]:
-        """Requests and tokens, where translators are endpoints."""
         from paraloom.stages.endpoints import endpoint_usage
 
         return endpoint_usage(context.paths("translator"))
@@ -179,7 +176,6 @@ class VariantsToBitext(TrainingPairs, Map):
     held_out: tuple[Ref, ...] = ()
 
     def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
-        """The pairs of one batch, with keep and reason."""
         config = base_config(TrainingPairs, self)
         held = held_out(context.paths("held_out")) if self.held_out else None
         return training_pairs(batch, config, held)
@@ -259,7 +255,6 @@ class ChooseVariants(Source):
 
     @property
     def decoding(self) -> Diverse:
-        """The decoding that chooses in the same way."""
         from paraloom.mt.decoding import Diverse
 
         return Diverse(self.metric, max(2, self.k), self.k, self.weight, self.utility)
@@ -276,7 +271,6 @@ class ChooseVariants(Source):
             )
 
     def batches(self, context: StageContext) -> Iterator[pa.RecordBatch]:
-        """All variants in order, with `choice`, `keep` and `reason`."""
         from paraloom.evaluate.diversity.groups import whole_groups
         from paraloom.mt.utility import reads_source
 
@@ -354,7 +348,6 @@ class ReadVariants(Source):
     source: Path
 
     def batches(self, context: StageContext) -> Iterator[pa.RecordBatch]:
-        """All variants in order."""
         kind = without_compression(self.source).suffix
         if kind == ".parquet":
             yield from self._from_parquet()
@@ -397,7 +390,6 @@ class ReadVariants(Source):
 
 
 def _rows(path: Path) -> Iterator[dict[str, object]]:
-    """The rows of a .tsv or .jsonl as VARIANTS."""
     names = columns_of_file(path)
     if missing := [name for name in _REQUIRED if name not in names and without_compression(path).suffix == ".tsv"]:
         raise _no_column(path, missing[0], names)

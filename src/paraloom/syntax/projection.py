@@ -117,7 +117,6 @@ class Projection:
         return self.words[position].relation.split(":")[0]
 
     def root(self) -> Phrase:
-        """The tree of the sentence, below ROOT."""
         head = next(position for position, word in enumerate(self.words) if not word.head)
         end = self.closing(head)
         for position in end:
@@ -196,7 +195,6 @@ class Projection:
         return [*tokens, self.phrase(position, without=leading)]
 
     def conjuncts(self, positions: Iterable[int]) -> Iterator[Part]:
-        """Conjuncts of a clause, with their commas and conjunctions."""
         return chain.from_iterable(map(self.conjunct, positions))
 
     def yield_of(self, position: int) -> list[int]:
@@ -267,7 +265,6 @@ class Projection:
         return self.phrases(head, (one for one in dependents if self.relation(one) not in {"case", "mark"}))
 
     def phrases(self, head: int, dependents: Iterable[int]) -> list[Part]:
-        """A word and the constituents of these dependents, in order."""
         return [head if position == head else self.phrase(position) for position in sorted([*dependents, head])]
 
     def nominal(self, head: int, dependents: list[int]) -> Part:
@@ -349,7 +346,6 @@ class Projection:
         return content if main else self.subordinate(content, self.words[head].relation, bool(clause.subjects))
 
     def parts_of_clause(self, head: int, dependents: list[int]) -> Clause:
-        """The predicate of a clause and what the other dependents of its head do."""
         predicate, rest = self.predicate(head, dependents)
         verbs, marks, subjects, conjuncts = list[int](), list[int](), list[int](), list[int]()
         phrases = dict[int, Part]()
@@ -382,7 +378,6 @@ class Projection:
         return content
 
     def fronted(self, content: Phrase, phrases: list[Part], question: Part, *, main: bool) -> Phrase:
-        """A clause behind its question phrase."""
         front = [part for part in _before(phrases, _first(content)) if part != question]
         if main:
             content = Phrase("SQ", content.children)
@@ -447,7 +442,6 @@ class Projection:
         return before if clause.question is None else _after(before, _last(clause.question))
 
     def verb_phrase(self, predicate: Part, verbs: list[int], inside: list[Part], conjuncts: list[int]) -> Part:
-        """Verb phrases in each other, one for each auxiliary, and the predicate with what follows it."""
         outer = [p for p in conjuncts if self.has(p, _AUXILIARIES)]
         own = _after(inside, _first(predicate))
         content = self.with_conjuncts(predicate, own, [p for p in conjuncts if p not in outer])

@@ -34,13 +34,11 @@ class Bins:
         return len(self.edges) - 1
 
     def counts(self, rows: Mask | None = None) -> list[int]:
-        """Rows of the sample in each bin."""
         index = self.index if rows is None else self.index[rows]
         counts: list[int] = np.bincount(index + 1, minlength=self.size + 1)[1:].tolist()
         return counts
 
     def condition(self, i: int) -> str:
-        """The condition that a row is in bin i."""
         name = identifier(self.column)
         bounds = [f"{name} >= {plain_number(self.edges[i])}"] if i else []
         bounds += [f"{name} < {plain_number(self.edges[i + 1])}"] if i < self.size - 1 else []
@@ -82,7 +80,6 @@ def round_edges(values: AnyFloats, whole: bool) -> tuple[float, ...]:
 
 
 def plain_number(value: float) -> str:
-    """A number as SQL reads it."""
     return str(int(value)) if value == int(value) and abs(value) < 1e15 else repr(float(value))
 
 

@@ -60,7 +60,6 @@ def distributions(
 def _read(
     database: Connection, names: Mapping[str, str], given: Mapping[str, Sequence[float] | None], rows: int
 ) -> dict[str, Distribution | None]:
-    """The distributions of columns that are read together."""
     values = {
         name: sql("CASE WHEN isfinite({0}::DOUBLE) THEN {0}::DOUBLE END", column) for name, column in names.items()
     }
@@ -94,7 +93,6 @@ def _read(
 
 
 def _edges(low: float, high: float, whole: bool) -> list[float]:
-    """The edges of bins, in increasing order."""
     if whole:
         low, high = float(int(low)), float(int(high) + 1)
         step = max(1, -(-int(high - low) // BINS))

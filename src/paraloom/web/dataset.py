@@ -107,10 +107,9 @@ class Dataset:
         return f"{count(n)} {'rows' if n > 1 else 'row'} cannot be read and {'are' if n > 1 else 'is'} left out"
 
     def take(self, rows: Sequence[int], columns: Sequence[str] | None = None) -> list[dict[str, Any]]:
-        """Rows by their numbers, in any order."""
         numbers, where = np.unique(np.asarray(rows, np.int32), return_inverse=True)
         table = self.gather(numbers, self.schema.names if columns is None else list(columns))
-        records = [dict(zip(table.schema.names, values, strict=True)) for values in _by_row(table)]
+        records = table.to_pylist()
         return [records[i] for i in where.tolist()]
 
     def gather(self, rows: RowNumbers, columns: Sequence[str]) -> pa.Table:
@@ -227,10 +226,6 @@ def floats(column: pa.ChunkedArray) -> AnyFloats:
     kind = pa.float32() if column.type == pa.float32() else pa.float64()
     values: AnyFloats = column.cast(kind, safe=False).to_numpy()
     return values
-
-
-def _by_row(table: pa.Table) -> Iterator[tuple[Any, ...]]:
-    return zip(*(column.to_pylist() for column in table.columns), strict=True)
 
 
 def _is_number(kind: pa.DataType) -> bool:

@@ -166,7 +166,6 @@ class Demo:
         return self._selected(text, self._round_trip.paraphrase([text], n=_SHOWN))
 
     def _selected(self, text: str, groups: Sequence[Sequence[ParaphraseLike]]) -> tuple[str, list[BoxResult]]:
-        """What the selection keeps, then what it drops, with the reasons."""
         selection = self._selector.select([text], groups, _SHOWN)
         (kept,) = selection.kept
         good = [

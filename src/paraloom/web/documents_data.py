@@ -92,7 +92,6 @@ class DocumentsReport:
     everything: list[ShownPair] = field(default_factory=list)
 
     def by_margin(self) -> list[DocumentPair]:
-        """All pairs, the highest margins first."""
         return sorted(self.pairs, key=_by_margin)
 
 
@@ -220,7 +219,6 @@ def _read(corpus: Corpus, wanted: set[str]) -> dict[str, Document]:
 def _count(
     links: Path, pairs: Sequence[DocumentPair], shown: Sequence[DocumentPair]
 ) -> tuple[BeadCounts, dict[tuple[str, str], list[Bead]]]:
-    """Counts over the links of all pairs, and the beads of those that are shown."""
     wanted = {(pair.source, pair.target) for pair in pairs}
     beads: dict[tuple[str, str], list[Bead]] = {(pair.source, pair.target): [] for pair in shown}
     counts = BeadCounts()

@@ -190,5 +190,4 @@ def _line(
 
 
 def _page_name(pair: int) -> str:
-    """The page that has a pair, by its number."""
     return f"page-{(pair - 1) // _PAIRS_PER_PAGE + 1}.html"

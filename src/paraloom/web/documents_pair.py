@@ -137,7 +137,6 @@ def images(source: Document, target: Document, embedder: Embedder) -> Markup | N
 
 
 def _shared_images(source: Document, target: Document) -> tuple[list[tuple[Image, Image]], list[list[Image]]]:
-    """The images that both documents have, and those of each that the other does not have."""
     sides = [dict.fromkeys(document.images) for document in (source, target)]
     numbers = group_images(_hashes(image) for side in sides for image in side)
     by_number: list[dict[int, Image]] = [{}, {}]

@@ -126,7 +126,6 @@ def explore(
 
 
 def _source(pairs: PairsLike, stack: ExitStack) -> str | Path:
-    """A file or folder with the pairs."""
     if isinstance(pairs, (str, Path)):
         return pairs
     known = as_pairs(pairs)

@@ -24,7 +24,6 @@ _IDS = ("rank", "tokens", "row", "sent_id")
 
 
 def write_files_report(files: Sequence[str | Path], output: str | Path) -> Path:
-    """Write one page about the outputs of commands."""
     with tempfile.TemporaryDirectory() as scratch:
         sections = [
             _section(str(file), Path(scratch) / f"{number}.parquet", titled=len(files) > 1)

@@ -31,12 +31,10 @@ def count(n: int) -> str:
 
 
 def plural(n: int, noun: str) -> str:
-    """A number of things."""
     return f"{count(n)} {noun}{'' if n == 1 else 's'}"
 
 
 def score_name(name: str) -> str:
-    """The plain name of a score."""
     for prefix, side in (("src_", "first side"), ("tgt_", "second side")):
         if name.startswith(prefix):
             return f"{label(name.removeprefix(prefix))}, {side}"

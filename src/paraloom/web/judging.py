@@ -86,7 +86,6 @@ class RaterSheet:
 
     @property
     def labeled(self) -> int:
-        """Pairs that have all labels."""
         return sum(all(row[kind] for kind in self.kinds) for row in self.rows)
 
     def next_index(self, after: int = -1) -> int | None:
@@ -135,7 +134,6 @@ class Judging:
         return RaterSheet(self.path_of(rater), self.sheet)
 
     def raters(self) -> list[str]:
-        """Names of all raters who have given a label."""
         pattern = re.compile(rf"{re.escape(self.sheet.stem)}\.({_NAME.pattern}){re.escape(self.sheet.suffix)}")
         names = [pattern.fullmatch(path.name) for path in sorted(self.sheet.parent.iterdir()) if path.is_file()]
         return [match[1] for match in names if match and match[1] != "key"]

@@ -112,7 +112,6 @@ class Library:
             return held
 
     def close(self) -> None:
-        """Remove the temporary files."""
         self._stopped.set()
         shutil.rmtree(self._scratch, ignore_errors=True)
 

@@ -63,7 +63,6 @@ class RequestLimit:
                 self._running.discard(connection)
 
     def close(self) -> None:
-        """End the thread that watches."""
         self._closed.set()
 
     def _watch(self) -> None:

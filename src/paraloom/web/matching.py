@@ -63,7 +63,6 @@ class _Predicate:
     is_search: bool = False
 
     def test(self, rows: pa.Table) -> Mask:
-        """Mask of the rows that it is true for."""
         costs = self._costs(rows)
         pieces = [rows] if costs is None else list(_pieces(rows, costs))
         if self.is_search:
@@ -203,7 +202,6 @@ class Matcher:
         return self._recall(self._matches, chosen, lambda: self._compute(chosen), _KEPT_MATCHES)
 
     def sample_mask(self, where: str, search: str) -> Mask:
-        """Mask of the rows of the sample that match."""
         masks = [self._mask(predicate) for predicate in self.predicates(where, search)]
         return np.logical_and.reduce(masks) if masks else np.ones(len(self.dataset.sample_rows), bool)
 
@@ -270,7 +268,6 @@ class Matcher:
             return np.concatenate([test.result() for test in tests])
 
     def _recall(self, cache: OrderedDict[K, V], key: K, compute: Callable[[], V], limit: int) -> V:
-        """A recent answer, or a new one, which is kept."""
         with self._lock:
             if key in cache:
                 cache.move_to_end(key)

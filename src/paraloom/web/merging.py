@@ -100,7 +100,6 @@ def _taken(dataset: Dataset, name: str, rows: _Rows, other: _Part | None = None)
 
 
 def _presence(rows: _Rows) -> _Part:
-    """Whether a set has each row."""
     return lambda start: pa.array(rows[start : start + _BATCH_ROWS] >= 0)
 
 

@@ -38,7 +38,6 @@ class Opening:
 
 
 def opening(run: RunView) -> Opening:
-    """The top of the report of a run."""
     warnings = list(dict.fromkeys(str(text) for stage in run.stages if (text := stage.figures.get("warning"))))
     lead = f"{run.name}: {plural(len(run.stages), 'stage')}{_by_the_clock(run)}."
     harvested = _harvested(run)
@@ -90,7 +89,6 @@ def _languages(corpus: Corpus) -> dict[str, str]:
 
 
 def _decided(run: RunView, stage: StageView) -> list[Sample]:
-    """The criteria that rejected most."""
     reasons = rejections(run.root / stage.folder) if stage.rejected else {}
     counted = [
         Sample(reason_in_words(reason), rows, ()) for reason, rows in reasons.items() if not is_not_sampled(reason)

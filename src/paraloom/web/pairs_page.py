@@ -89,7 +89,6 @@ def copies(dataset: Dataset, where: str) -> Markup:
 
 
 def form(path: str, dataset: Dataset | None, frame: Frame, state: ViewState) -> Markup:
-    """The form of the filter, with the columns of a dataset as suggestions."""
     return filter_form(path, frame, state, [] if dataset is None else [identifier(n) for n in dataset.schema.names])
 
 
@@ -124,7 +123,6 @@ def row_table(
 
 
 def _read(dataset: Dataset, columns: Sequence[str]) -> list[str]:
-    """The columns that a table is drawn from."""
     drawn = [*dataset.sides, *_LANGUAGES.values(), "lang", STATUS, REASON, *columns]
     return [name for name in dict.fromkeys(drawn) if name in dataset.schema.names]
 
@@ -135,7 +133,6 @@ def sides(dataset: Dataset, row: Mapping[str, object]) -> Markup:
 
 
 def side_texts(dataset: Dataset, row: Mapping[str, object], limit: int = TEXT_LIMIT) -> list[tuple[str, str]]:
-    """Each text of a row as it is shown, and its language."""
     texts = [_cut(str(row.get(name) or ""), limit) for name in dataset.sides]
     marked = differences(*texts) if len(texts) == 2 else texts
     languages = [row.get(_LANGUAGES.get(name, "lang")) for name in dataset.sides]

@@ -66,7 +66,6 @@ class RowFiles:
         return int(self.starts[-1])
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """All rows, in order."""
         return chain.from_iterable(self._read(file, columns) for file in range(len(self._columns)))
 
     def take(self, rows: RowNumbers, columns: Sequence[str]) -> pa.Table:

@@ -123,7 +123,6 @@ def _scores(dataset: Dataset, values: Mapping[str, Any]) -> list[tuple[str, str,
 
 
 def _rank(dataset: Dataset, name: str, value: float | None) -> str:
-    """The share of the sample that is lower."""
     if value is None:
         return ""
     column = dataset.sample.column(name)

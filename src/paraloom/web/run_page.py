@@ -88,7 +88,6 @@ def _finished(stage: StageView) -> _Line:
 
 
 def _pending(name: str, folder: Path | None) -> tuple[_Line, bool]:
-    """The line of a stage that is not done, and whether its files are changing."""
     if folder is None:
         return (name, "", "", ["", "", "", "", "to do"], "quiet"), False
     newest = max((path.stat().st_mtime for path in folder.rglob("*") if path.is_file()), default=0.0)
@@ -102,7 +101,6 @@ def _pending(name: str, folder: Path | None) -> tuple[_Line, bool]:
 
 
 def _find(folder: Path, pair_id: str) -> Iterator[dict[str, object]]:
-    """The rows of a stage with a pair_id."""
     count_found, row = 0, 0
     for path, status in stage_source(folder, folder.name).shards:
         try:

@@ -42,7 +42,6 @@ class ScoreColumn:
 
 
 def scores_of(run: RunView) -> list[ScoreColumn]:
-    """All scores of a run, in the order of the table of scorers."""
     corpora = [corpus for stage in run.stages if (corpus := run.corpus(stage)) is not None]
     first: dict[str, tuple[str, Sequence[Path], int]] = {}
     last: dict[str, tuple[Sequence[Path], int]] = {}

@@ -37,7 +37,6 @@ class ScoreBins:
 
 
 def scores_page(matcher: Matcher, bins: ScoreBins, frame: Frame, state: ViewState) -> View:
-    """The histograms of all scores, of all rows and of those that match."""
     dataset = matcher.dataset
     is_filtered = bool(state.where or state.search)
     matching = matcher.sample_mask(state.where, state.search) if is_filtered else None

@@ -128,7 +128,6 @@ class _Handler(BaseHTTPRequestHandler):
         return self._send(answer)
 
     def _target(self) -> tuple[str, Query] | Answer:
-        """Path and parameters of the address."""
         try:
             parts = urlsplit(self.path)
             return parts.path, parse_qs(parts.query, max_num_fields=_MAX_FIELDS)

@@ -42,7 +42,6 @@ class ViewState:
         return RowFilter(self.where, self.search, self.sort)
 
     def url(self, path: str, **changes: object) -> str:
-        """The address of a page."""
         own = {key: value for key, value in changes.items() if key in _FIELDS}
         if own and "page" not in own:
             own["page"] = 1
@@ -67,7 +66,6 @@ def narrowed(where: str, clause: str) -> str:
 
 
 def identifier(name: str) -> str:
-    """A column as SQL writes it."""
     plain = name.isascii() and name.isidentifier() and name.lower() not in _reserved()
     return name if plain else sql("{}", name)
 

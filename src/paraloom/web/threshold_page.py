@@ -36,7 +36,6 @@ class Threshold:
 
     @property
     def clause(self) -> str:
-        """The condition that a row is kept."""
         return f"{identifier(self.column)} {'>=' if self.keeps == 'above' else '<='} {plain_number(self.value)}"
 
 
@@ -54,7 +53,6 @@ class SplitRows:
 
 
 def apply(dataset: Dataset, rows: RowNumbers, threshold: Threshold) -> SplitRows:
-    """Divide rows by a threshold."""
     if threshold.keeps == "above":
         point, defined = split_point(dataset, threshold.column, rows, threshold.value)
         return SplitRows(rows[point:defined], rows[:point], rows[defined:])

@@ -112,7 +112,6 @@ class Local:
                 worker.stop()
 
     def _begin(self, task: Task[Result], workers: list[_Worker], idle: list[_Worker], needs: Resources) -> None:
-        """Give a task to an idle worker, or to one more."""
         if not idle:
             workers.append(self._rested_or_new(_is_of_script(task), needs, len(workers)))
             idle.append(workers[-1])
@@ -202,7 +201,6 @@ class _Worker:
             self.connection.send(None)
 
     def stop(self) -> None:
-        """End it, whatever it does."""
         self.process.terminate()
         self.process.join(_END_SECONDS)
         if self.process.is_alive():
@@ -316,7 +314,6 @@ def _gpu_variables(needs: Resources, worker: int) -> dict[str, str]:
 
 @contextmanager
 def _environment(variables: Mapping[str, str]) -> Iterator[None]:
-    """Environment variables for a process started in the block."""
     before = _present(variables)
     os.environ.update(variables)
     try:

@@ -177,7 +177,6 @@ class Pool(Generic[Result]):
 
 
 def machines(ray: ModuleType) -> list[Mapping[str, float]]:
-    """Resources of each machine of the cluster, in use or not."""
     return [node.get("Resources", {}) for node in ray.nodes() if node["Alive"]]
 
 
@@ -304,15 +303,12 @@ class Cluster:
         except self.ray.exceptions.TaskUnschedulableError:
             return None
         except self.ray.exceptions.RayError as error:
-            if node not in self._alive():
+            if node not in {one["NodeID"] for one in self.ray.nodes() if one["Alive"]}:
                 return None
             raise RunError(
                 f"Paraloom cannot be used on the machine {machine}: {reason_of(error)}",
                 remedy="Install the same packages on each machine of the cluster.",
             ) from error
-
-    def _alive(self) -> set[str]:
-        return {node["NodeID"] for node in self.ray.nodes() if node["Alive"]}
 
 
 def _differing(there: Mapping[str, str], here: Mapping[str, str]) -> str:
