@@ -145,7 +145,7 @@ def test_pivots_count_by_their_translations_of_the_phrase() -> None:
 
 
 def test_phrases_are_as_good_as_the_part_that_differs() -> None:
-    """The phrases "the car" and "the auto" differ in words that are an entry; "the car" and "the bus" in words that are none."""
+    """Words of "the car" and "the auto" that differ are an entry, those of "the car" and "the bus" are none."""
     rows = [*30 * [("A", "car"), ("A", "auto")], *4 * [("B C", "the car"), ("B C", "the bus"), ("B C", "the auto")]]
     foreign, own = zip(*rows, strict=True)
     table = pivot_lexicon([[(foreign, own)]], LexiconConfig(null=0.0, tension=0.0, min_score=0)).to_pylist()
