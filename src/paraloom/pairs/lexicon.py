@@ -32,7 +32,7 @@ _MAX_COUNTED = 20_000_000
 _LEAST = 1e-3
 # Subtracted from each count: a phrase pair that was seen once is not certain.
 _DISCOUNT = 0.5
-# Score of parts of phrases that are no better entries themselves: most are unknown rather than wrong.
+# Score of parts of phrases that have a lower one, or none: most are unknown rather than wrong.
 _LEAST_PART = 0.03
 # Phrases whose paraphrases are computed at a time.
 _BLOCK = 4096
