@@ -128,6 +128,9 @@ def test_pivots_count_by_their_translations_of_the_phrase() -> None:
     # "big" has two German translations and one French one.
     assert entries["big", "large"]["probability"] == pytest.approx((2 * german_p + french_p) / 3)
     assert entries["big", "large"]["pivots"] == 2
+    # Each probability counts twice, as two languages have it.
+    product = entries["big", "large"]["probability"] * entries["large", "big"]["probability"]
+    assert entries["big", "large"]["score"] == pytest.approx(2 * product**0.5)
     # German does not know "tall" but "big": it counts as 0 from "big", and not at all from "tall".
     assert entries["big", "tall"]["probability"] == pytest.approx(french_p / 3)
     assert entries["tall", "big"]["probability"] == pytest.approx(french_p)
@@ -139,6 +142,19 @@ def test_pivots_count_by_their_translations_of_the_phrase() -> None:
     assert not words & {"5", "five"} and "the black cat" not in words
     limited = pivot_lexicon(blocks, LexiconConfig(min_count=1, null=0.0, max_paraphrases=1)).to_pylist()
     assert [row["paraphrase"] for row in limited if row["phrase"] == "big"] == ["large"]
+
+
+def test_phrases_are_as_good_as_the_part_that_differs() -> None:
+    """Words of "the car" and "the auto" that differ are an entry, those of "the car" and "the bus" are none."""
+    rows = [*30 * [("A", "car"), ("A", "auto")], *4 * [("B C", "the car"), ("B C", "the bus"), ("B C", "the auto")]]
+    foreign, own = zip(*rows, strict=True)
+    table = pivot_lexicon([[(foreign, own)]], LexiconConfig(null=0.0, tension=0.0, min_score=0)).to_pylist()
+    scores = {(row["phrase"], row["paraphrase"]): row for row in table}
+    by_hand = {entry: (row["probability"] * row["inverse"]) ** 0.5 for entry, row in scores.items()}
+    part = scores["car", "auto"]["score"]
+    assert part == pytest.approx(by_hand["car", "auto"])
+    assert scores["the car", "the auto"]["score"] == pytest.approx((by_hand["the car", "the auto"] * part) ** 0.5)
+    assert scores["the car", "the bus"]["score"] == pytest.approx((by_hand["the car", "the bus"] * 0.03) ** 0.5)
 
 
 def test_a_phrase_does_not_paraphrase_a_part_of_itself() -> None:

@@ -24,7 +24,7 @@ SCHEMA = pa.schema(
         *((name, pa.float32()) for name in ("probability", "inverse", "score")),
     ]
 )
-"""Columns of a lexicon: how many pivot languages have an entry, p(paraphrase | phrase), the reverse, their mean."""
+"""Columns of a lexicon: how many pivot languages have an entry, p(paraphrase | phrase), the reverse, and the score."""
 
 # Phrase pairs of a pivot that are counted at the same time, 32 bytes each; beyond them the rarest are forgotten.
 _MAX_COUNTED = 20_000_000
@@ -32,6 +32,8 @@ _MAX_COUNTED = 20_000_000
 _LEAST = 1e-3
 # Subtracted from each count: a phrase pair that was seen once is not certain.
 _DISCOUNT = 0.5
+# Score of parts of phrases that have a lower one, or none: most are unknown rather than wrong.
+_LEAST_PART = 0.03
 # Phrases whose paraphrases are computed at a time.
 _BLOCK = 4096
 # By which the hash of a pair's first phrase is multiplied.
@@ -45,13 +47,14 @@ class LexiconConfig(WordAlignmentConfig, Config):
     Args:
         max_phrase_length: Maximum number of words of a phrase.
         min_count: Minimum number of times that a phrase and a translation must be aligned with each other.
-        min_score: Minimum score of an entry, the geometric mean of both probabilities.
+        min_score: Minimum score of an entry: the geometric mean of both probabilities, each times its number of pivot
+            languages; for phrases that begin or end alike, the geometric mean of this and the score of the rest.
         max_paraphrases: Maximum number of paraphrases of a phrase, the best by score.
     """
 
     max_phrase_length: int = 6
     min_count: int = 2
-    min_score: float = 0.02
+    min_score: float = 0.025
     max_paraphrases: int = 20
 
     def validate(self) -> None:
@@ -212,15 +215,39 @@ def _entries(pivoted: list[Pivoted], phrases: Phrases, config: LexiconConfig) ->
     reverse = two * _FIRST ^ one
     positions = np.minimum(np.searchsorted(pairs, reverse), max(0, len(pairs) - 1))
     inverse = np.where(pairs[positions] == reverse, probability[positions], 0.0)
-    score = np.sqrt(probability * inverse)
-    rows = np.flatnonzero((score >= config.min_score) & (score > 0))
+    score = np.minimum(1.0, np.sqrt(probability * pivots * inverse * pivots[positions]))
+    # The score of a part, 1 at most, may raise that of an entry to its square root.
+    rows = np.flatnonzero((score >= config.min_score**2) & (score > 0))
     texts = [phrases.texts(column[rows]) for column in (one, two)]
-    part = [f" {a} " in f" {b} " or f" {b} " in f" {a} " for a, b in zip(*texts, strict=True)]
+    score = _with_parts(list(zip(*texts, strict=True)), score[rows])
     columns = [pa.array(text) for text in texts]
-    columns += [pa.array(values[rows]) for values in (pivots, probability, inverse, score)]
-    table = pa.table(columns, names=SCHEMA.names).cast(SCHEMA).filter(pa.array(~np.array(part, bool)))
+    columns += [pa.array(values[rows]) for values in (pivots, probability, inverse)]
+    table = pa.table([*columns, pa.array(score)], names=SCHEMA.names).cast(SCHEMA)
+    table = table.filter(pa.array((score >= config.min_score) & (score > 0)))
     order = [("score", "descending"), ("phrase", "ascending"), ("paraphrase", "ascending")]
     return _best(table.sort_by(order), config.max_paraphrases)
+
+
+def _with_parts(entries: list[tuple[str, str]], scores: Floats) -> Floats:
+    """Scores that count the part in which phrases with words in common differ; 0 if a phrase is part of the other."""
+    known = {entries[row]: scores[row] for row in np.flatnonzero(scores > _LEAST_PART)}
+    new = scores.copy()
+    for row, entry in enumerate(entries):
+        part = _difference(*entry)
+        if f" {entry[0]} " in f" {entry[1]} " or f" {entry[1]} " in f" {entry[0]} ":
+            new[row] = 0.0
+        elif part != entry and all(part):
+            new[row] = np.sqrt(scores[row] * known.get(part, _LEAST_PART))
+    return new
+
+
+def _difference(one: str, two: str) -> tuple[str, str]:
+    """Two phrases without the words that they begin or end with in common."""
+    a, b = one.split(), two.split()
+    for side in (0, -1):
+        while a and b and a[side] == b[side]:
+            del a[side], b[side]
+    return " ".join(a), " ".join(b)
 
 
 def _best(table: pa.Table, limit: int) -> pa.Table:

@@ -135,7 +135,7 @@ class ExtractLexicon(LexiconConfig, Fit):
         6
     """
 
-    version: ClassVar[str] = "4"
+    version: ClassVar[str] = "5"
 
     pairs: tuple[Ref, ...]
     pivot: tuple[str, ...] = ()
