@@ -123,29 +123,8 @@ def shared_in_groups(
     in_left = np.zeros(max_entries, np.int32)
     for group in range(len(groups) - 1):
         first = groups[group]
-        bits = _bits(max_order * (offsets[groups[group + 1]] - offsets[first]))
-        keys[: 1 << bits] = EMPTY_SLOT
-        distinct, entries, row = 0, 0, 0
-        for index in range(first, groups[group + 1]):
-            power = np.uint64(1)
-            for order in range(1, max_order + 1):
-                power *= _BASE
-                starts[row] = entries
-                for k in range(offsets[index], offsets[index + 1] - order + 1):
-                    key = _key(prefixes, k, order, power)
-                    slot = _slot(keys, key, bits)
-                    if keys[slot] == EMPTY_SLOT:
-                        keys[slot], numbers[slot] = key, distinct
-                        latest[distinct] = -1
-                        distinct += 1
-                    number = numbers[slot]
-                    if latest[number] < starts[row]:
-                        ngrams[entries], counts[entries] = number, 0
-                        latest[number] = entries
-                        entries += 1
-                    counts[latest[number]] += 1
-                row += 1
-        starts[row] = entries
+        bounds_of_lists = offsets[first : groups[group + 1] + 1]
+        _number_ngrams(prefixes, bounds_of_lists, max_order, keys, numbers, latest, ngrams, counts, starts)
         last = -1
         for pair in range(bounds[group], bounds[group + 1]):
             if left[pair] != last:
@@ -165,6 +144,44 @@ def shared_in_groups(
         if last >= 0:
             _forget(in_left, ngrams, starts, (last - first) * max_order, max_order)
     return shared
+
+
+@kernel
+def _number_ngrams(
+    prefixes: Ids,
+    offsets: Ints,
+    max_order: int,
+    keys: Ids,
+    numbers: Int32s,
+    latest: Ints,
+    ngrams: Int32s,
+    counts: Counts,
+    starts: Ints,
+) -> None:
+    """Number the n-grams of a group, and count those of each list, whose entries begin at `starts` for each order."""
+    bits = _bits(max_order * (offsets[-1] - offsets[0]))
+    keys[: 1 << bits] = EMPTY_SLOT
+    distinct, entries, row = 0, 0, 0
+    for index in range(len(offsets) - 1):
+        power = np.uint64(1)
+        for order in range(1, max_order + 1):
+            power *= _BASE
+            starts[row] = entries
+            for k in range(offsets[index], offsets[index + 1] - order + 1):
+                key = _key(prefixes, k, order, power)
+                slot = _slot(keys, key, bits)
+                if keys[slot] == EMPTY_SLOT:
+                    keys[slot], numbers[slot] = key, distinct
+                    latest[distinct] = -1
+                    distinct += 1
+                number = numbers[slot]
+                if latest[number] < starts[row]:
+                    ngrams[entries], counts[entries] = number, 0
+                    latest[number] = entries
+                    entries += 1
+                counts[latest[number]] += 1
+            row += 1
+    starts[row] = entries
 
 
 @kernel
