@@ -341,7 +341,7 @@ class TrainLanguageModel(Fit):
             return {"order": model.order, "ngrams": len(model.keys), "smoothing": "kneser-ney"}
         own = train_witten_bell(texts, units=self.units, order=order)
         own.save(folder)
-        return {"order": own.order, "ngrams": len(own.ngrams), "smoothing": "witten-bell"}
+        return {"order": own.order, "ngrams": len(own.keys), "smoothing": "witten-bell"}
 
 
 @cached_per_stage(2)
