@@ -58,15 +58,20 @@ def order_inversions(a: ClassifiedWords, b: ClassifiedWords) -> Float32s:
 
 def _quantities(words: ClassifiedWords) -> tuple[Floats, Bools, Ints]:
     table = word_table()
-    return kernels.quantities(words, table.features, table.numbers)
+    return kernels.quantities(
+        *(words.points, words.starts, words.ends, words.kinds, words.values, words.offsets, words.rows),
+        *(table.features, table.numbers),
+    )
 
 
 def _negations(words: ClassifiedWords) -> tuple[Int32s, Bools]:
-    return kernels.negations(words, word_table().features)
+    parts = (words.points, words.starts, words.ends, words.kinds, words.offsets, words.rows)
+    return kernels.negations(*parts, word_table().features)
 
 
 def _content(words: ClassifiedWords) -> tuple[Ids, Ints]:
-    return kernels.content_keys(words, word_table().features, lower_table(), LANGUAGES.index("en"))
+    parts = (words.points, words.starts, words.ends, words.kinds, words.offsets, words.rows, words.languages)
+    return kernels.content_keys(*parts, word_table().features, lower_table(), LANGUAGES.index("en"))
 
 
 def _ruled(values: npt.NDArray[np.floating], a: ClassifiedWords, b: ClassifiedWords) -> Float32s:

@@ -11,7 +11,7 @@ import numpy as np
 from paraloom.core.array_types import Bools, Float32s, Floats, Ids, Int32s, Ints
 from paraloom.core.kernels import kernel
 from paraloom.pairs.scoring.word_class_kernels import MARK as SIGN
-from paraloom.pairs.scoring.word_class_kernels import NUMBER, WORD, Rows
+from paraloom.pairs.scoring.word_class_kernels import NUMBER, WORD, Kinds, Rows
 from paraloom.pairs.scoring.word_classes import (
     CURRENCY,
     ENDS_NOTHING,
@@ -25,7 +25,6 @@ from paraloom.pairs.scoring.word_classes import (
     UNNEGATES,
     VAGUE,
     WORD_MARK,
-    ClassifiedWords,
 )
 from paraloom.text.token_kernels import PRIME, START, Int, Points, mix
 
@@ -46,20 +45,30 @@ _MAX_WORD, _PREFIX = 64, 5
 
 
 @kernel
-def quantities(words: ClassifiedWords, features: Features, numbers: Floats) -> tuple[Floats, Bools, Ints]:
+def quantities(
+    points: Points,
+    starts: Ints,
+    ends: Ints,
+    kinds: Kinds,
+    values: Floats,
+    offsets: Ints,
+    rows: Rows,
+    features: Features,
+    numbers: Floats,
+) -> tuple[Floats, Bools, Ints]:
     """The quantities of each text in digits and words, whether each is loose, and the offsets."""
-    amounts = np.empty(2 * len(words.starts) + 1, np.float64)
-    loose = np.zeros(2 * len(words.starts) + 1, np.bool_)
-    lists = np.zeros(len(words.offsets), np.int64)
+    amounts = np.empty(2 * len(starts) + 1, np.float64)
+    loose = np.zeros(2 * len(starts) + 1, np.bool_)
+    lists = np.zeros(len(offsets), np.int64)
     count = 0
-    for text in range(len(words.offsets) - 1):
-        k, end = words.offsets[text], words.offsets[text + 1]
+    for text in range(len(offsets) - 1):
+        k, end = offsets[text], offsets[text + 1]
         total, group, last = 0.0, 0.0, 0  # last: role of the previous part of the open number, 0 if none is open
         only_one = False
         while k < end:
-            role, value = _part(words.kinds[k], words.values[k], features[words.rows[k], ROLE], numbers[words.rows[k]])
+            role, value = _part(kinds[k], values[k], features[rows[k], ROLE], numbers[rows[k]])
             if last:
-                step = _continues(k, end, role, value, last, group, words, features)
+                step = _continues(k, end, role, value, last, group, points, starts, ends, kinds, rows, features)
                 if step == 2:  # "two and a half"
                     group += 0.5
                     k += 3
@@ -80,15 +89,15 @@ def quantities(words: ClassifiedWords, features: Features, numbers: Floats) -> t
                 count += 1
                 total, group, last, only_one = 0.0, 0.0, 0, False
             if role == _DIGITS:
-                group, last = _without_century(words, k, end, value), role
+                group, last = _without_century(points, starts, ends, kinds, k, end, value), role
             elif role in (_UNIT, _TEN):
                 group, last, only_one = value, role, value == 1
             elif role in (_HUNDRED, _SCALE, _DOZEN):
-                group, last = value * _half_before(k, words.offsets[text], words, features), role
-                only_one = _is_vague(k, words.offsets[text], words, features)
+                group, last = value * _half_before(k, offsets[text], rows, features), role
+                only_one = _is_vague(k, offsets[text], rows, features)
             elif role in (_HALF, _LOOSE, _ORDINAL):
                 # "a third" is a part or a rank: either can be matched.
-                is_part = _is_part(k, role, words.offsets[text], words, features, numbers)
+                is_part = _is_part(k, role, offsets[text], rows, features, numbers)
                 amounts[count], loose[count] = value, is_part or role != _ORDINAL
                 count += 1
                 if is_part:
@@ -125,23 +134,34 @@ def _extended(total: float, group: float, last: int, role: int, value: float) ->
 
 @kernel
 def _continues(
-    k: Int, end: Int, role: int, value: float, last: int, group: float, words: ClassifiedWords, features: Features
+    k: Int,
+    end: Int,
+    role: int,
+    value: float,
+    last: int,
+    group: float,
+    points: Points,
+    starts: Ints,
+    ends: Ints,
+    kinds: Kinds,
+    rows: Rows,
+    features: Features,
 ) -> int:
     """True if token k continues the open number: 0 no, 1 yes, 2 with "and a half", 3 by a word without a value."""
     if role in (_SCALE, _PLURAL_SCALE, _HUNDRED, _DOZEN):
         return 1 if _multiplies(role, last, group) else 0
     if role == _SHORT_SCALE:
-        return 1 if last == _DIGITS and _is_short_scale(k, end, words, features) else 0
+        return 1 if last == _DIGITS and _is_short_scale(k, end, points, starts, ends, rows, features) else 0
     if role == _DENOMINATOR:
         return 1 if last == _UNIT and group > 0 else 0
     if role in (_UNIT, _TEN, _ORDINAL):
         return 1 if _adds(value, role, last, group) else 0
     if k + 1 >= end:
         return 0
-    if features[words.rows[k], WORD_MARK] == _AND:
-        return _and_continues(k, end, last, words, features)
-    hyphen = words.kinds[k] == SIGN and words.points[words.starts[k]] in _HYPHENS
-    return _hyphen_continues(last, features[words.rows[k + 1], ROLE]) if hyphen else 0
+    if features[rows[k], WORD_MARK] == _AND:
+        return _and_continues(k, end, last, rows, features)
+    hyphen = kinds[k] == SIGN and points[starts[k]] in _HYPHENS
+    return _hyphen_continues(last, features[rows[k + 1], ROLE]) if hyphen else 0
 
 
 @kernel
@@ -151,13 +171,13 @@ def _multiplies(role: int, last: int, group: float) -> bool:
 
 
 @kernel
-def _is_short_scale(k: Int, end: Int, words: ClassifiedWords, features: Features) -> bool:
+def _is_short_scale(k: Int, end: Int, points: Points, starts: Ints, ends: Ints, rows: Rows, features: Features) -> bool:
     """True if a short word after digits multiplies them: "5k", "3m euros", "3 bn", but not "3 m"."""
-    if words.ends[k] - words.starts[k] > 1:
+    if ends[k] - starts[k] > 1:
         return True
-    if words.points[words.starts[k]] | 32 == _SMALL_M:  # a million of a currency, else a meter
-        return (k + 1 < end and _is_currency(k + 1, words, features)) or _is_currency(k - 2, words, features)
-    return bool(words.starts[k] == words.ends[k - 1])
+    if points[starts[k]] | 32 == _SMALL_M:  # a million of a currency, else a meter
+        return (k + 1 < end and _is_currency(k + 1, rows, features)) or _is_currency(k - 2, rows, features)
+    return bool(starts[k] == ends[k - 1])
 
 
 @kernel
@@ -170,15 +190,11 @@ def _adds(value: float, role: int, last: int, group: float) -> bool:
 
 
 @kernel
-def _and_continues(k: Int, end: Int, last: int, words: ClassifiedWords, features: Features) -> int:
+def _and_continues(k: Int, end: Int, last: int, rows: Rows, features: Features) -> int:
     """As `_continues`, for the "and" of "two and a half", "two hundred and five"."""
-    if (
-        k + 2 < end
-        and features[words.rows[k + 1], WORD_MARK] == _ARTICLE
-        and features[words.rows[k + 2], ROLE] == _HALF
-    ):
+    if k + 2 < end and features[rows[k + 1], WORD_MARK] == _ARTICLE and features[rows[k + 2], ROLE] == _HALF:
         return 2
-    return 3 if last in (_HUNDRED, _SCALE) and features[words.rows[k + 1], ROLE] in (_UNIT, _TEN) else 0
+    return 3 if last in (_HUNDRED, _SCALE) and features[rows[k + 1], ROLE] in (_UNIT, _TEN) else 0
 
 
 @kernel
@@ -190,45 +206,40 @@ def _hyphen_continues(last: int, following: int) -> int:
 
 
 @kernel(inline="always")
-def _is_currency(k: Int, words: ClassifiedWords, features: Features) -> bool:
-    return bool(k >= 0 and features[words.rows[k], CURRENCY])
+def _is_currency(k: Int, rows: Rows, features: Features) -> bool:
+    return bool(k >= 0 and features[rows[k], CURRENCY])
 
 
 @kernel
-def _without_century(words: ClassifiedWords, k: Int, end: Int, value: float) -> float:
+def _without_century(points: Points, starts: Ints, ends: Ints, kinds: Kinds, k: Int, end: Int, value: float) -> float:
     """Value of number k, where "1990s" is "90s"."""
-    if (
-        k + 1 >= end
-        or words.kinds[k + 1] != WORD
-        or words.starts[k + 1] != words.ends[k]
-        or words.ends[k + 1] - words.starts[k + 1] != 1
-    ):
+    if k + 1 >= end or kinds[k + 1] != WORD or starts[k + 1] != ends[k] or ends[k + 1] - starts[k + 1] != 1:
         return value
-    is_decade = words.points[words.starts[k + 1]] == _SMALL_S and value >= 10 and value % 10 == 0
+    is_decade = points[starts[k + 1]] == _SMALL_S and value >= 10 and value % 10 == 0
     return value % 100 if is_decade else value
 
 
 @kernel
-def _is_vague(k: Int, start: Int, words: ClassifiedWords, features: Features) -> bool:
+def _is_vague(k: Int, start: Int, rows: Rows, features: Features) -> bool:
     """True for "several thousand"."""
-    return k > start and features[words.rows[k - 1], VAGUE] != 0
+    return k > start and features[rows[k - 1], VAGUE] != 0
 
 
 @kernel
-def _is_part(k: Int, role: int, start: Int, words: ClassifiedWords, features: Features, numbers: Floats) -> bool:
+def _is_part(k: Int, role: int, start: Int, rows: Rows, features: Features, numbers: Floats) -> bool:
     """True for an ordinal after "a" or "one"."""
     if role != _ORDINAL or k == start:
         return False
-    return features[words.rows[k - 1], WORD_MARK] == _ARTICLE or numbers[words.rows[k - 1]] == 1
+    return features[rows[k - 1], WORD_MARK] == _ARTICLE or numbers[rows[k - 1]] == 1
 
 
 @kernel
-def _half_before(k: Int, start: Int, words: ClassifiedWords, features: Features) -> float:
+def _half_before(k: Int, start: Int, rows: Rows, features: Features) -> float:
     """0.5 for the scale word of "half a million", else 1."""
     j = k - 1
-    if j >= start and features[words.rows[j], WORD_MARK] == _ARTICLE:
+    if j >= start and features[rows[j], WORD_MARK] == _ARTICLE:
         j -= 1
-    return 0.5 if j >= start and features[words.rows[j], ROLE] == _HALF else 1.0
+    return 0.5 if j >= start and features[rows[j], ROLE] == _HALF else 1.0
 
 
 @kernel
@@ -258,16 +269,18 @@ def _has(value: float, values: Floats, start: Int, end: Int) -> bool:
 
 
 @kernel
-def negations(words: ClassifiedWords, features: Features) -> tuple[Rows, Bools]:
+def negations(
+    points: Points, starts: Ints, ends: Ints, kinds: Kinds, offsets: Ints, rows: Rows, features: Features
+) -> tuple[Rows, Bools]:
     """Number of negations of each text, int32 (n,), and whether it has a word with a negative meaning, bool (n,)."""
-    counts = np.zeros(len(words.offsets) - 1, np.int32)
-    near = np.zeros(len(words.offsets) - 1, np.bool_)
+    counts = np.zeros(len(offsets) - 1, np.int32)
+    near = np.zeros(len(offsets) - 1, np.bool_)
     for text in range(len(counts)):
-        start, end = words.offsets[text], words.offsets[text + 1]
+        start, end = offsets[text], offsets[text + 1]
         neither = False
         for k in range(start, end):
-            word = features[words.rows[k]]
-            if word[NEGATION] == NEARLY_NEGATES or _is_antonym(k, words, features):
+            word = features[rows[k]]
+            if word[NEGATION] == NEARLY_NEGATES or _is_antonym(k, points, starts, ends, kinds, rows, features):
                 near[text] = True
             if word[NEGATION] != NEGATES:
                 continue
@@ -276,10 +289,10 @@ def negations(words: ClassifiedWords, features: Features) -> tuple[Rows, Bools]:
                 if not neither:
                     counts[text] += 1
                 continue
-            if k + 1 < end and _denies_nothing(k, mark, words, features):
+            if k + 1 < end and _denies_nothing(k, mark, points, starts, kinds, rows, features):
                 near[text] = True
                 continue
-            if _is_question_tag(k, end, words, features):
+            if _is_question_tag(k, end, points, starts, kinds, rows, features):
                 continue
             neither = neither or mark == _NEITHER
             counts[text] += 1
@@ -287,62 +300,75 @@ def negations(words: ClassifiedWords, features: Features) -> tuple[Rows, Bools]:
 
 
 @kernel
-def _denies_nothing(k: Int, mark: int, words: ClassifiedWords, features: Features) -> bool:
+def _denies_nothing(
+    k: Int, mark: int, points: Points, starts: Ints, kinds: Kinds, rows: Rows, features: Features
+) -> bool:
     """True for the "not" of "not only", the "no" of "no doubt", and "No" as an answer."""
-    if mark in (_NOT, _NO) and features[words.rows[k + 1], UNNEGATES]:
+    if mark in (_NOT, _NO) and features[rows[k + 1], UNNEGATES]:
         return True
-    return mark == _NO and _is_interjection(k, words)
+    return mark == _NO and _is_interjection(k, points, starts, kinds)
 
 
 @kernel
-def _is_antonym(k: Int, words: ClassifiedWords, features: Features) -> bool:
+def _is_antonym(k: Int, points: Points, starts: Ints, ends: Ints, kinds: Kinds, rows: Rows, features: Features) -> bool:
     """True if the word at k begins with un- and may negate: "unharmed", not "under", "until", "union"."""
-    start = words.starts[k]
-    if words.kinds[k] != WORD or words.ends[k] - start < 6 or features[words.rows[k], FUNCTION]:
+    start = starts[k]
+    if kinds[k] != WORD or ends[k] - start < 6 or features[rows[k], FUNCTION]:
         return False
-    third = words.points[start + 2]
-    return (
-        words.points[start] | 32 == _U and words.points[start + 1] == _N and third != _D and third != _I and third != _T
-    )
+    third = points[start + 2]
+    return points[start] | 32 == _U and points[start + 1] == _N and third != _D and third != _I and third != _T
 
 
 @kernel
-def _is_interjection(k: Int, words: ClassifiedWords) -> bool:
+def _is_interjection(k: Int, points: Points, starts: Ints, kinds: Kinds) -> bool:
     """True if "no" at k is an answer ("No, thanks") or stands for "number" ("No. 5", "no 5")."""
-    if words.kinds[k + 1] == NUMBER:
+    if kinds[k + 1] == NUMBER:
         return True
-    point = words.points[words.starts[k + 1]]
-    return words.kinds[k + 1] == SIGN and (point in (_COMMA, _FULL_STOP, _EXCLAMATION))
+    point = points[starts[k + 1]]
+    return kinds[k + 1] == SIGN and (point in (_COMMA, _FULL_STOP, _EXCLAMATION))
 
 
 @kernel
-def _is_question_tag(k: Int, end: Int, words: ClassifiedWords, features: Features) -> bool:
+def _is_question_tag(
+    k: Int, end: Int, points: Points, starts: Ints, kinds: Kinds, rows: Rows, features: Features
+) -> bool:
     """True if the word at k begins a question tag: a comma, "isn't", a function word, a question mark."""
-    if k + 2 >= end or words.kinds[k + 2] != SIGN or words.points[words.starts[k + 2]] != _QUESTION:
+    if k + 2 >= end or kinds[k + 2] != SIGN or points[starts[k + 2]] != _QUESTION:
         return False
-    return bool(k > 0 and words.points[words.starts[k - 1]] == _COMMA and features[words.rows[k + 1], FUNCTION] == 1)
+    return bool(k > 0 and points[starts[k - 1]] == _COMMA and features[rows[k + 1], FUNCTION] == 1)
 
 
 @kernel
-def content_keys(words: ClassifiedWords, features: Features, lower: Points, english: Int) -> tuple[Ids, Ints]:
+def content_keys(
+    points: Points,
+    starts: Ints,
+    ends: Ints,
+    kinds: Kinds,
+    offsets: Ints,
+    rows: Rows,
+    languages: Rows,
+    features: Features,
+    lower: Points,
+    english: Int,
+) -> tuple[Ids, Ints]:
     """Keys of content words and numbers, and offsets: hashes of five characters without an English inflection."""
-    keys = np.empty(len(words.starts), np.uint64)
-    lists = np.zeros(len(words.offsets), np.int64)
+    keys = np.empty(len(starts), np.uint64)
+    lists = np.zeros(len(offsets), np.int64)
     stem = np.empty(_MAX_WORD, np.int64)
     count = 0
-    for text in range(len(words.offsets) - 1):
-        for k in range(words.offsets[text], words.offsets[text + 1]):
-            if words.kinds[k] == SIGN or features[words.rows[k], FUNCTION] or features[words.rows[k], ENDS_NOTHING]:
+    for text in range(len(offsets) - 1):
+        for k in range(offsets[text], offsets[text + 1]):
+            if kinds[k] == SIGN or features[rows[k], FUNCTION] or features[rows[k], ENDS_NOTHING]:
                 continue
-            size = min(words.ends[k] - words.starts[k], _MAX_WORD)
-            if words.kinds[k] == WORD and size < 2 and words.points[words.starts[k]] < 0x2E80:
+            size = min(ends[k] - starts[k], _MAX_WORD)
+            if kinds[k] == WORD and size < 2 and points[starts[k]] < 0x2E80:
                 continue
             for i in range(size):
-                stem[i] = lower[words.points[words.starts[k] + i]]
-            if words.kinds[k] == WORD and words.languages[text] == english:
+                stem[i] = lower[points[starts[k] + i]]
+            if kinds[k] == WORD and languages[text] == english:
                 size = _stem(stem, size)
             value = START
-            for i in range(min(size, _PREFIX) if words.kinds[k] == WORD else size):
+            for i in range(min(size, _PREFIX) if kinds[k] == WORD else size):
                 value = (value ^ np.uint64(stem[i])) * PRIME
             keys[count] = mix(value)
             count += 1

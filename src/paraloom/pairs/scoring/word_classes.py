@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 
@@ -70,7 +71,8 @@ class WordTable(NamedTuple):
     numbers: Floats
 
 
-class ClassifiedWords(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class ClassifiedWords:
     """The words, numbers and marks of n texts."""
 
     points: Int32s  # Code points of the texts, int32 `(characters,)`
