@@ -12,10 +12,11 @@ import numpy.typing as npt
 
 from paraloom.bundled import bundled_path
 from paraloom.core.errors import ConfigError, DataError, suggestion
-from paraloom.core.lazy import load_object
+from paraloom.core.lazy import late, load_object
 from paraloom.core.protocols import ScoringTranslatorLike, Variant
-from paraloom.text.sequences import distinct_values
 from paraloom.text.utility import UTILITIES, expected_utility
+
+_distinct_values = late("paraloom.text.sequences:distinct_values")
 
 FORWARD, REVERSE = "forward", "reverse"
 
@@ -126,7 +127,7 @@ def _reverse_scores(
         scored = reverse.score(*map(list, zip(*pairs, strict=True)))
         return [100 * np.exp(logprob / tokens) for logprob, tokens in scored]
 
-    return _by_group(texts, distinct_values(_flat(texts, sources), scores))
+    return _by_group(texts, _distinct_values(_flat(texts, sources), scores))
 
 
 def _metric_scores(texts: Sequence[Sequence[str]], sources: Sequence[str], name: str) -> list[Scores]:

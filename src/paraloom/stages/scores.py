@@ -329,6 +329,11 @@ class TrainLanguageModel(Fit):
         if self.order < 0:
             raise ConfigError(f"key 'order' must be 1 or more, or 0 for the default, not {self.order}")
 
+    def configuration(self) -> dict[str, Json]:
+        """The fields as JSON values; models of Witten–Bell's smoothing had another form at first."""
+        is_own = self.smoothing == "witten-bell" or self.units == "characters"
+        return super().configuration() | ({"form": 2} if is_own else {})
+
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Write the model."""
         from paraloom.pairs.scoring.language_model import has_varikn, train_language_model

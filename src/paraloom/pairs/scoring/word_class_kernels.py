@@ -113,7 +113,8 @@ def _number(points: Points, start: Int, end: Int, decimals: npt.NDArray[np.int8]
     """
     i = first = _digits_end(points, start, end, decimals)
     separators, last, kinds = 0, 0, 0
-    digits_after, by_three = 0, first - start <= 3
+    digits_after: Int = 0
+    by_three = first - start <= 3
     while _is_separator(points, i, end, decimals):
         if separators and digits_after != 3:
             by_three = False
