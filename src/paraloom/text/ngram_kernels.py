@@ -6,7 +6,7 @@ import numpy as np
 
 from paraloom.core.array_types import Bools, Ids, Int32s, Ints
 from paraloom.core.kernels import kernel
-from paraloom.text.token_kernels import EMPTY_SLOT, PRIME, Int, Points, longest, mix
+from paraloom.text.token_kernels import EMPTY_SLOT, PRIME, Int, Points, max_list_length, mix
 
 Counts = Int32s
 
@@ -46,7 +46,7 @@ def shared_ngrams(prefixes: Ids, offsets: Ints, left: Ints, right: Ints, max_ord
     """Count the n-grams that pairs of lists share, as multisets; equal left lists in a row are counted once."""
     pairs = len(left)
     shared = np.zeros((pairs, max_order), np.int32)
-    max_size = max(1, longest(offsets))
+    max_size = max(1, max_list_length(offsets))
     slots = 1 << _bits(max_size * max_order)
     keys, counts = np.empty(slots, np.uint64), np.empty(slots, np.int32)
     taken = np.empty(max_size * max_order, np.int64)
@@ -109,7 +109,7 @@ def shared_in_groups(
 ) -> Counts:
     """As `shared_ngrams`, for lists in many pairs of a group, whose n-grams are numbered once; one group in memory."""
     shared = np.zeros((len(left), max_order), np.int32)
-    max_entries, max_lists = max(1, max_order * longest(offsets[groups])), max(1, longest(groups))
+    max_entries, max_lists = max(1, max_order * max_list_length(offsets[groups])), max(1, max_list_length(groups))
     keys, numbers = np.empty(1 << _bits(max_entries), np.uint64), np.empty(1 << _bits(max_entries), np.int32)
     # Of each distinct n-gram of each list: its number in the group, and how often the list has it.
     ngrams, counts = np.empty(max_entries, np.int32), np.empty(max_entries, np.int32)

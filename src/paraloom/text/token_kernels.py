@@ -43,7 +43,7 @@ def slot_of(table: Ids, key: np.uint64) -> Int:
 
 
 @kernel
-def longest(offsets: Ints) -> Int:
+def max_list_length(offsets: Ints) -> Int:
     """Number of entries of the longest list; 0 without lists."""
     size = 0
     for row in range(len(offsets) - 1):
@@ -215,7 +215,7 @@ def ngrams(ids: Ids, offsets: Ints, n: int) -> tuple[Ids, Ints]:
 @kernel
 def character_ngrams(data: Bytes, offsets: Ints, n: int, boundary: bool) -> tuple[Ids, Ints]:
     """Hash each n consecutive characters of each text, with a space added at both ends where `boundary`."""
-    max_bytes = longest(offsets)
+    max_bytes = max_list_length(offsets)
     padded = np.empty(max_bytes + 2, np.uint8)
     begins = np.empty(max_bytes + 3, np.int64)
     lists = np.zeros(len(offsets), np.int64)

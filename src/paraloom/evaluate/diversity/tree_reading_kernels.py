@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from paraloom.core.array_types import Ids, Int32s, Ints
 from paraloom.core.kernels import kernel
-from paraloom.text.token_kernels import PRIME, START, Bytes, longest, mix, slot_of
+from paraloom.text.token_kernels import PRIME, START, Bytes, max_list_length, mix, slot_of
 
 Sizes = Int32s
 Reasons = npt.NDArray[np.uint8]
@@ -32,7 +32,7 @@ def read_brackets(data: Bytes, offsets: Ints, dummy: bool, known: Ids) -> tuple[
     capacity = (offsets[-1] - offsets[0]) // 2 + texts + 1
     labels, sizes = np.empty(capacity, np.uint64), np.empty(capacity, np.int32)
     starts, reasons = np.zeros(texts + 1, np.int64), np.zeros(texts, np.uint8)
-    above = np.empty(longest(offsets) + 1, np.int64)
+    above = np.empty(max_list_length(offsets) + 1, np.int64)
     count = 0
     for text in range(texts):
         end, reason = _tree(data, offsets[text], offsets[text + 1], dummy, known, labels, sizes, count, above)

@@ -98,7 +98,7 @@ def load_language_model(path: Path) -> NgramModel:
         )
     try:
         arrays = load_file(file)
-        parts = (arrays[name] for name in ("keys", "logprobs", "backoffs"))
+        parts = arrays["keys"], arrays["logprobs"], arrays["backoffs"]
         units = "characters" if "characters" in arrays else "words"
         return NgramModel(*parts, int(arrays["order"][0]), units, file_digest(file)[:12])
     except (SafetensorError, KeyError, IndexError) as error:

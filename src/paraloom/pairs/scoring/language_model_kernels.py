@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from paraloom.core.array_types import Float32s, Ids, Ints
 from paraloom.core.kernels import kernel
-from paraloom.text.token_kernels import EMPTY_SLOT, PRIME, START, Int, hash_ids, longest, mix, slot_of
+from paraloom.text.token_kernels import EMPTY_SLOT, PRIME, START, Int, hash_ids, max_list_length, mix, slot_of
 
 Floats = Float32s
 
@@ -26,7 +26,7 @@ def ngram_id(ids: Ids, start: Int, end: Int) -> np.uint64:
 def count_ngrams(ids: Ids, offsets: Ints, order: int, begin: np.uint64, end: np.uint64, table: Ids, facts: Ints) -> int:
     """Count the n-grams of all orders in a hash table with room for all new ones; returns how many are new."""
     new = 0
-    size = longest(offsets) + 2
+    size = max_list_length(offsets) + 2
     words, hashes = np.empty(size, np.uint64), np.empty(size, np.uint64)  # hashes: of the words from each one on
     for row in range(len(offsets) - 1):
         count = _framed(ids, offsets, row, begin, end, words)
@@ -67,7 +67,7 @@ def sentence_logprobs(
 ) -> npt.NDArray[np.float64]:
     """log10 probability of each list of symbols, including the end of the sentence: float64 (n,)."""
     sums = np.zeros(len(offsets) - 1, np.float64)
-    words = np.empty(longest(offsets) + 2, np.uint64)
+    words = np.empty(max_list_length(offsets) + 2, np.uint64)
     for row in range(len(sums)):
         count = _framed(ids, offsets, row, begin, end, words)
         for k in range(1, count - 1):

@@ -222,7 +222,7 @@ def _without_century(points: Points, starts: Ints, ends: Ints, kinds: Kinds, k: 
 @kernel
 def _is_vague(k: Int, start: Int, rows: Rows, features: Features) -> bool:
     """True for "several thousand"."""
-    return k > start and features[rows[k - 1], VAGUE] != 0
+    return bool(k > start and features[rows[k - 1], VAGUE] != 0)
 
 
 @kernel
@@ -230,7 +230,7 @@ def _is_part(k: Int, role: int, start: Int, rows: Rows, features: Features, numb
     """True for an ordinal after "a" or "one"."""
     if role != _ORDINAL or k == start:
         return False
-    return features[rows[k - 1], WORD_MARK] == _ARTICLE or numbers[rows[k - 1]] == 1
+    return bool(features[rows[k - 1], WORD_MARK] == _ARTICLE or numbers[rows[k - 1]] == 1)
 
 
 @kernel
