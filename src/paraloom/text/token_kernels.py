@@ -51,16 +51,7 @@ def max_list_length(offsets: Ints) -> Int:
     return size
 
 
-@kernel
-def hash_ids(ids: Ids, start: Int, end: Int) -> np.uint64:
-    """Hash the ids from start to end."""
-    value = START
-    for i in range(start, end):
-        value = mix((value ^ ids[i]) * PRIME)
-    return value
-
-
-@kernel
+@kernel(inline="always")
 def _hash_on(value: np.uint64, data: Bytes, start: int, end: int) -> np.uint64:
     """The hash of some bytes, before `mix`, with further ones."""
     for i in range(start, end):
@@ -208,7 +199,10 @@ def ngrams(ids: Ids, offsets: Ints, n: int) -> tuple[Ids, Ints]:
     grams = np.empty(lists[-1], np.uint64)
     for i in range(len(offsets) - 1):
         for k in range(lists[i + 1] - lists[i]):
-            grams[lists[i] + k] = hash_ids(ids, offsets[i] + k, offsets[i] + k + n)
+            value = START
+            for j in range(offsets[i] + k, offsets[i] + k + n):
+                value = mix((value ^ ids[j]) * PRIME)
+            grams[lists[i] + k] = value
     return grams, lists
 
 

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from paraloom.core.array_types import Float32s, Ids, Ints
 from paraloom.core.kernels import kernel
-from paraloom.text.token_kernels import EMPTY_SLOT, PRIME, START, Int, hash_ids, max_list_length, mix, slot_of
+from paraloom.text.token_kernels import EMPTY_SLOT, PRIME, START, Int, max_list_length, mix, slot_of
 
 Floats = Float32s
 
@@ -19,7 +19,12 @@ and the keys of it without its first symbol and without its last."""
 @kernel
 def ngram_id(ids: Ids, start: Int, end: Int) -> np.uint64:
     """Id of the n-gram ids[start:end]: that of the word for a unigram, else as `paraloom.text.ngrams.ngrams` has it."""
-    return ids[start] if end - start == 1 else hash_ids(ids, start, end)
+    if end - start == 1:
+        return ids[start]
+    value = START
+    for i in range(start, end):
+        value = mix((value ^ ids[i]) * PRIME)
+    return value
 
 
 @kernel
