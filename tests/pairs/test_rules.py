@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from paraloom.pairs.scoring.meaning import order_inversions
 from paraloom.pairs.scoring.table import GROUPS, score
-from paraloom.pairs.scoring.word_classes import classified_words, word_table
+from paraloom.pairs.scoring.word_classes import ClassifiedWords, classify, language_indices, word_table
 from paraloom.pairs.scoring.word_lists import german_number
+from paraloom.text.buffers import code_points
 
 
 def value(name: str, src: str | None, tgt: str | None, **columns: str) -> Any:
@@ -109,12 +110,16 @@ def test_content_needs_function_words_and_order_does_not() -> None:
     assert value("order_inversions", "alfa beta", "beta alfa", src_lang="xx", tgt_lang="xx") == 1
 
 
+def _classified(words: list[str]) -> ClassifiedWords:
+    return classify(code_points([" ".join(words)]), language_indices(pa.array(["en"])))
+
+
 @settings(max_examples=100, deadline=None)
 @given(st.permutations(["alpha", "bravo", "tango", "delta", "kilos"]))
 def test_order_inversions_agree_with_a_count(words: list[str]) -> None:
     first = ["alpha", "bravo", "tango", "delta", "kilos"]
     inverted = sum(words.index(a) > words.index(b) for a, b in combinations(first, 2))
-    share = order_inversions(classified_words([" ".join(first)]), classified_words([" ".join(words)]))[0]
+    share = order_inversions(*(_classified(side) for side in (first, words)))[0]
     assert share == pytest.approx(inverted / 10)
 
 

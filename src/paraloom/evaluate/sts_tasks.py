@@ -13,9 +13,8 @@ import numpy as np
 
 from paraloom.core.array_types import Floats
 from paraloom.core.errors import ConfigError, DataError, nearest
-from paraloom.io.compression import decode, open_read, read_raw_lines, without_compression
-from paraloom.io.formats.base import json_object
-from paraloom.io.shards import open_shard, read_rows
+from paraloom.io.compression import decode, read_raw_lines, without_compression
+from paraloom.io.records import read_records
 
 
 @dataclass(frozen=True)
@@ -146,8 +145,7 @@ def complete_mteb_tasks(root: Path, tasks: Sequence[STSTask]) -> list[STSTask]:
 def read_task(folder: str | Path, task: STSTask) -> STSPairs:
     """Read a task, byte-exact: lines of `score<TAB>sentence1<TAB>sentence2`, or these keys of JSON Lines or Parquet."""
     path = Path(folder) / task.file
-    suffix = without_compression(path).suffix
-    read = {".jsonl": _read_jsonl, ".parquet": _read_parquet}.get(suffix, _read_tsv)
+    read = _read_records if without_compression(path).suffix in (".jsonl", ".parquet") else _read_tsv
     scores: list[float] = []
     first: list[str] = []
     second: list[str] = []
@@ -200,44 +198,24 @@ def _pair_in(names: Iterable[str]) -> tuple[str, str] | None:
     return next((pair for pair in _PAIR_COLUMNS if {"score", *pair} <= set(names)), None)
 
 
-def _read_jsonl(path: Path) -> Iterator[tuple[int, Any, str, str]]:
-    for row, line in enumerate(read_raw_lines(path), 1):
-        if not line.strip():
-            continue
-        try:
-            value = json_object(decode(line, path, row))
-        except DataError as error:
-            raise error.at(file=path, row=row) from None
-        yield row, *_fields(value, path, row)
-
-
-def _read_parquet(path: Path) -> Iterator[tuple[int, Any, str, str]]:
-    with open_read(path), open_shard(path) as file:
-        names = file.schema_arrow.names
-    pair = _pair_in(names)
-    if pair is None:
-        raise _missing_columns(names, path)
-    for row, value in enumerate(read_rows(path, ["score", *pair]), start=1):
-        yield row, *_fields(value, path, row)
+def _read_records(path: Path) -> Iterator[tuple[int, Any, str, str]]:
+    return ((record.row, *_fields(record.values, path, record.row)) for record in read_records(path))
 
 
 def _fields(value: Mapping[str, Any], path: Path, row: int) -> tuple[Any, str, str]:
     pair = _pair_in(value)
     if pair is None:
-        raise _missing_columns(list(value), path).at(row=row)
+        raise DataError(
+            f"expected score, a, b or score, sentence1, sentence2; the columns are {', '.join(value) or 'none'}",
+            file=path,
+            row=row,
+            remedy="Rename the columns.",
+        )
     one, two = value[pair[0]], value[pair[1]]
     for name, text in zip(pair, (one, two), strict=True):
         if not isinstance(text, str):
             raise DataError(f"'{name}' must be text, got {json.dumps(text, default=str)[:40]}", file=path, row=row)
     return value["score"], one, two
-
-
-def _missing_columns(names: Sequence[str], path: Path) -> DataError:
-    return DataError(
-        f"expected score, a, b or score, sentence1, sentence2; the columns are {', '.join(names) or 'none'}",
-        file=path,
-        remedy="Rename the columns.",
-    )
 
 
 def _check_scores(scores: Sequence[float], path: Path) -> None:

@@ -31,7 +31,7 @@ class TfIdf:
     @classmethod
     def count(cls, batches: Iterable[TokenLists]) -> TfIdf:
         """Count in how many sentences each token occurs; memory grows with the vocabulary only."""
-        parts: list[tuple[IdCounts, int]] = [(_document_frequencies(lists), len(lists)) for lists in batches]
+        parts = [(IdCounts.of(distinct_entries(lists.ids, lists.offsets)), len(lists)) for lists in batches]
         return cls(merge_all((counts for counts, _ in parts), IdCounts.empty()), sum(n for _, n in parts))
 
     @property
@@ -64,14 +64,8 @@ class Overlap:
 
     @classmethod
     def count(cls, batches: Iterable[Texts]) -> Overlap:
-        words, trigrams = [], []
-        sentences = 0
-        for batch in batches:
-            sentences += len(batch)
-            words.append(_document_frequencies(_words(batch)))
-            trigrams.append(_document_frequencies(character_ngrams(batch)))
-        counts = [merge_all(parts, IdCounts.empty()) for parts in (words, trigrams)]
-        return cls(TfIdf(counts[0], sentences), TfIdf(counts[1], sentences))
+        texts = list(batches)
+        return cls(TfIdf.count(map(_words, texts)), TfIdf.count(map(character_ngrams, texts)))
 
     @property
     def signature(self) -> str:
@@ -89,8 +83,3 @@ class Overlap:
 
 def _words(texts: Texts) -> TokenLists:
     return tokenize(texts, punctuation=False)
-
-
-def _document_frequencies(lists: TokenLists) -> IdCounts:
-    """In how many of the lists each id occurs."""
-    return IdCounts.of(distinct_entries(lists.ids, lists.offsets))

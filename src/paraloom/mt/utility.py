@@ -12,9 +12,11 @@ import numpy.typing as npt
 
 from paraloom.bundled import bundled_path
 from paraloom.core.errors import ConfigError, DataError, suggestion
-from paraloom.core.lazy import load_object
+from paraloom.core.lazy import late, load_object
 from paraloom.core.protocols import ScoringTranslatorLike, Variant
 from paraloom.text.utility import UTILITIES, expected_utility
+
+_distinct_values = late("paraloom.text.sequences:distinct_values")
 
 FORWARD, REVERSE = "forward", "reverse"
 
@@ -120,14 +122,12 @@ def _reverse_scores(
 ) -> list[Scores]:
     if reverse is None:
         raise DataError(f"the score '{REVERSE}' needs a translator")
-    pairs = [(text, source) for group, source in zip(texts, sources, strict=True) for text in group]
-    wanted = sorted({pair for pair in pairs if pair[0].strip() and pair[1].strip()})
-    scored = reverse.score([text for text, _ in wanted], [source for _, source in wanted]) if wanted else []
-    values = {pair: 100 * np.exp(logprob / tokens) for pair, (logprob, tokens) in zip(wanted, scored, strict=True)}
-    return [
-        np.array([values.get((text, source), np.nan) for text in group], np.float64)
-        for group, source in zip(texts, sources, strict=True)
-    ]
+
+    def scores(pairs: Sequence[tuple[str, ...]]) -> list[float]:
+        scored = reverse.score(*map(list, zip(*pairs, strict=True)))
+        return [100 * np.exp(logprob / tokens) for logprob, tokens in scored]
+
+    return _by_group(texts, _distinct_values(_flat(texts, sources), scores))
 
 
 def _metric_scores(texts: Sequence[Sequence[str]], sources: Sequence[str], name: str) -> list[Scores]:
@@ -138,14 +138,23 @@ def _metric_scores(texts: Sequence[Sequence[str]], sources: Sequence[str], name:
         raise ConfigError(
             f"the COMET model of '{name}' needs references", remedy="Take one without, such as wmt20-comet-qe-da."
         )
-    firsts = [source for source, group in zip(sources, texts, strict=True) for _ in group]
-    raw = metric.predict(firsts, [text for group in texts for text in group]).astype(np.float64)
+    raw = metric.predict(*reversed(_flat(texts, sources))).astype(np.float64)
     if kind == "metricx":  # errors
         values = 100 * (1 - raw / load_object("paraloom.text.learned_metrics:WORST"))
     elif kind == "cross-encoder" and metric.readout.activation != "identity":
         values = 100 * raw
     else:
         values = 100 / (1 + np.exp(-raw))
+    return _by_group(texts, values)
+
+
+def _flat(texts: Sequence[Sequence[str]], sources: Sequence[str]) -> tuple[list[str], list[str]]:
+    """All texts, and the source of each."""
+    repeated = [source for source, group in zip(sources, texts, strict=True) for _ in group]
+    return [text for group in texts for text in group], repeated
+
+
+def _by_group(texts: Sequence[Sequence[str]], values: Scores) -> list[Scores]:
     return np.split(values, np.cumsum([len(group) for group in texts])[:-1])
 
 

@@ -325,6 +325,11 @@ class TrainLanguageModel(Fit):
         if self.order < 0:
             raise ConfigError(f"key 'order' must be 1 or more, or 0 for the default, not {self.order}")
 
+    def configuration(self) -> dict[str, Json]:
+        """The fields as JSON values; models of Witten–Bell's smoothing had another form at first."""
+        is_own = self.smoothing == "witten-bell" or self.units == "characters"
+        return super().configuration() | ({"form": 2} if is_own else {})
+
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         from paraloom.pairs.scoring.language_model import has_varikn, train_language_model
         from paraloom.pairs.scoring.witten_bell import ORDERS, train_witten_bell
@@ -336,7 +341,7 @@ class TrainLanguageModel(Fit):
             return {"order": model.order, "ngrams": len(model.keys), "smoothing": "kneser-ney"}
         own = train_witten_bell(texts, units=self.units, order=order)
         own.save(folder)
-        return {"order": own.order, "ngrams": len(own.ngrams), "smoothing": "witten-bell"}
+        return {"order": own.order, "ngrams": len(own.keys), "smoothing": "witten-bell"}
 
 
 @cached_per_stage(2)

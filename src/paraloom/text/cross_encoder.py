@@ -17,6 +17,7 @@ import numpy.typing as npt
 from paraloom.core.array_types import Float32s
 from paraloom.core.digests import digest, file_digest, signature
 from paraloom.core.errors import ConfigError, MissingExtraError, ModelError, nearest
+from paraloom.text.sequences import distinct_values
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
@@ -141,14 +142,10 @@ class CrossEncoder:
 
     def predict(self, firsts: Sequence[str], seconds: Sequence[str]) -> Float32s:
         """Values of ordered pairs: of entailment models, the probability that the first entails the second."""
-        pairs = list(zip(firsts, seconds, strict=True))
-        wanted = sorted({(first, second) for first, second in pairs if first.strip() and second.strip()})
-        if not wanted:
-            return np.full(len(pairs), np.nan, np.float32)
-        values = dict(zip(wanted, self.readout.values(self.logits(wanted)).tolist(), strict=True))
-        return np.array([values.get(pair, np.nan) for pair in pairs], np.float32)
+        values = distinct_values([firsts, seconds], lambda pairs: self.readout.values(self.logits(pairs)))
+        return values.astype(np.float32)
 
-    def logits(self, pairs: Sequence[tuple[str, str]]) -> Float32s:
+    def logits(self, pairs: Sequence[tuple[str, ...]]) -> Float32s:
         # One by one, as a batch of the tokenizer would start threads.
         encodings = [self.tokenizer.encode(first, second) for first, second in pairs]
         rows: dict[int, Float32s] = {}

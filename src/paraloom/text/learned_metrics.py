@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -14,6 +14,7 @@ from paraloom.core.devices import default_device
 from paraloom.core.digests import digest, file_digest, signature
 from paraloom.core.errors import ConfigError, MissingExtraError, ModelError, nearest
 from paraloom.core.hub import quiet
+from paraloom.text.sequences import distinct_values
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -95,7 +96,7 @@ class Comet:
     def predict(self, sources: Sequence[str], translations: Sequence[str], references: Sequence[str] = ()) -> Values:
         """Score n translations, about 0 to 1, higher is better, float32 `(n,)`; NaN where a text is empty."""
         sides = [translations, sources, *([references] if self.needs_reference else [])]
-        return _predict_distinct(sides, self._scores)
+        return distinct_values(sides, self._scores).astype(np.float32)
 
     def _scores(self, rows: list[tuple[str, ...]]) -> Values:
         """Scores of distinct rows of translation, source and reference."""
@@ -220,7 +221,7 @@ class MetricX:
 
     def predict(self, sources: Sequence[str], translations: Sequence[str], references: Sequence[str] = ()) -> Values:
         """Errors of n translations, 0 (none) to 25, lower is better, float32 `(n,)`; NaN where a text is empty."""
-        return _predict_distinct([translations, sources], self._errors)
+        return distinct_values([translations, sources], self._errors).astype(np.float32)
 
     def _errors(self, rows: list[tuple[str, ...]]) -> Values:
         import torch
@@ -246,14 +247,6 @@ def load_metric(name: str, folder: Path) -> Comet | MetricX:
 def compares_references(folder: Path) -> bool:
     """True if the COMET model of a folder reads references; asked without loading it."""
     return _read_hparams(folder)["class_identifier"] == "regression_metric"
-
-
-def _predict_distinct(sides: Sequence[Sequence[str]], compute: Callable[[list[tuple[str, ...]]], Values]) -> Values:
-    """Values of rows of texts, computed once for each distinct row without an empty text."""
-    rows = list(zip(*sides, strict=True))
-    wanted = sorted({row for row in rows if all(text.strip() for text in row)})
-    known = dict(zip(wanted, compute(wanted).tolist(), strict=True)) if wanted else {}
-    return np.array([known.get(row, np.nan) for row in rows], np.float32)
 
 
 def _batches(lengths: Sequence[int]) -> Iterator[list[int]]:

@@ -6,7 +6,7 @@ import numpy as np
 
 from paraloom.core.array_types import Bools, Ids, Int32s, Ints
 from paraloom.core.kernels import kernel
-from paraloom.text.token_kernels import EMPTY_SLOT, PRIME, Int, Points, mix
+from paraloom.text.token_kernels import EMPTY_SLOT, PRIME, Int, Points, max_list_length, mix
 
 Counts = Int32s
 
@@ -46,9 +46,7 @@ def shared_ngrams(prefixes: Ids, offsets: Ints, left: Ints, right: Ints, max_ord
     """Count the n-grams that pairs of lists share, as multisets; equal left lists in a row are counted once."""
     pairs = len(left)
     shared = np.zeros((pairs, max_order), np.int32)
-    max_size = 1
-    for row in range(len(offsets) - 1):
-        max_size = max(max_size, offsets[row + 1] - offsets[row])
+    max_size = max(1, max_list_length(offsets))
     slots = 1 << _bits(max_size * max_order)
     keys, counts = np.empty(slots, np.uint64), np.empty(slots, np.int32)
     taken = np.empty(max_size * max_order, np.int64)
@@ -111,10 +109,7 @@ def shared_in_groups(
 ) -> Counts:
     """As `shared_ngrams`, for lists in many pairs of a group, whose n-grams are numbered once; one group in memory."""
     shared = np.zeros((len(left), max_order), np.int32)
-    max_entries, max_lists = 1, 1
-    for group in range(len(groups) - 1):
-        max_entries = max(max_entries, max_order * (offsets[groups[group + 1]] - offsets[groups[group]]))
-        max_lists = max(max_lists, groups[group + 1] - groups[group])
+    max_entries, max_lists = max(1, max_order * max_list_length(offsets[groups])), max(1, max_list_length(groups))
     keys, numbers = np.empty(1 << _bits(max_entries), np.uint64), np.empty(1 << _bits(max_entries), np.int32)
     # Of each distinct n-gram of each list: its number in the group, and how often the list has it.
     ngrams, counts = np.empty(max_entries, np.int32), np.empty(max_entries, np.int32)
@@ -123,29 +118,8 @@ def shared_in_groups(
     in_left = np.zeros(max_entries, np.int32)
     for group in range(len(groups) - 1):
         first = groups[group]
-        bits = _bits(max_order * (offsets[groups[group + 1]] - offsets[first]))
-        keys[: 1 << bits] = EMPTY_SLOT
-        distinct, entries, row = 0, 0, 0
-        for index in range(first, groups[group + 1]):
-            power = np.uint64(1)
-            for order in range(1, max_order + 1):
-                power *= _BASE
-                starts[row] = entries
-                for k in range(offsets[index], offsets[index + 1] - order + 1):
-                    key = _key(prefixes, k, order, power)
-                    slot = _slot(keys, key, bits)
-                    if keys[slot] == EMPTY_SLOT:
-                        keys[slot], numbers[slot] = key, distinct
-                        latest[distinct] = -1
-                        distinct += 1
-                    number = numbers[slot]
-                    if latest[number] < starts[row]:
-                        ngrams[entries], counts[entries] = number, 0
-                        latest[number] = entries
-                        entries += 1
-                    counts[latest[number]] += 1
-                row += 1
-        starts[row] = entries
+        bounds_of_lists = offsets[first : groups[group + 1] + 1]
+        _number_ngrams(prefixes, bounds_of_lists, max_order, keys, numbers, latest, ngrams, counts, starts)
         last = -1
         for pair in range(bounds[group], bounds[group + 1]):
             if left[pair] != last:
@@ -165,6 +139,44 @@ def shared_in_groups(
         if last >= 0:
             _forget(in_left, ngrams, starts, (last - first) * max_order, max_order)
     return shared
+
+
+@kernel
+def _number_ngrams(
+    prefixes: Ids,
+    offsets: Ints,
+    max_order: int,
+    keys: Ids,
+    numbers: Int32s,
+    latest: Ints,
+    ngrams: Int32s,
+    counts: Counts,
+    starts: Ints,
+) -> None:
+    """Number the n-grams of a group, and count those of each list, whose entries begin at `starts` for each order."""
+    bits = _bits(max_order * (offsets[-1] - offsets[0]))
+    keys[: 1 << bits] = EMPTY_SLOT
+    distinct, entries, row = 0, 0, 0
+    for index in range(len(offsets) - 1):
+        power = np.uint64(1)
+        for order in range(1, max_order + 1):
+            power *= _BASE
+            starts[row] = entries
+            for k in range(offsets[index], offsets[index + 1] - order + 1):
+                key = _key(prefixes, k, order, power)
+                slot = _slot(keys, key, bits)
+                if keys[slot] == EMPTY_SLOT:
+                    keys[slot], numbers[slot] = key, distinct
+                    latest[distinct] = -1
+                    distinct += 1
+                number = numbers[slot]
+                if latest[number] < starts[row]:
+                    ngrams[entries], counts[entries] = number, 0
+                    latest[number] = entries
+                    entries += 1
+                counts[latest[number]] += 1
+            row += 1
+    starts[row] = entries
 
 
 @kernel

@@ -19,6 +19,8 @@ PRIME = np.uint64(0x100000001B3)
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
 _MIX_2 = np.uint64(0x94D049BB133111EB)
 
+_BLANK = np.uint64(32)
+
 EMPTY_SLOT = np.uint64(0)  # Marks a free slot of a hash table; a key of 0 would be lost, one in 2⁶⁴
 
 
@@ -41,11 +43,25 @@ def slot_of(table: Ids, key: np.uint64) -> Int:
 
 
 @kernel
-def _hash_bytes(data: Bytes, start: int, end: int) -> np.uint64:
-    value = START
+def max_list_length(offsets: Ints) -> Int:
+    """Number of entries of the longest list; 0 without lists."""
+    size = 0
+    for row in range(len(offsets) - 1):
+        size = max(size, offsets[row + 1] - offsets[row])
+    return size
+
+
+@kernel(inline="always")
+def _hash_on(value: np.uint64, data: Bytes, start: int, end: int) -> np.uint64:
+    """The hash of some bytes, before `mix`, with further ones."""
     for i in range(start, end):
         value = (value ^ np.uint64(data[i])) * PRIME
-    return mix(value)
+    return value
+
+
+@kernel
+def _hash_bytes(data: Bytes, start: int, end: int) -> np.uint64:
+    return mix(_hash_on(START, data, start, end))
 
 
 @kernel(inline="always")
@@ -165,24 +181,12 @@ def hash_bigrams(data: Bytes, starts: Ints, ends: Ints, offsets: Ints) -> tuple[
     lists = np.zeros(len(offsets), np.int64)
     for i in range(len(offsets) - 1):
         lists[i + 1] = lists[i] + max(0, offsets[i + 1] - offsets[i] - 1)
-    most_bytes = 0
-    for k in range(len(starts)):
-        most_bytes = max(most_bytes, ends[k] - starts[k])
-    buffer = np.empty(2 * most_bytes + 1, np.uint8)
     ids = np.empty(lists[-1], np.uint64)
     for i in range(len(offsets) - 1):
         for position in range(lists[i + 1] - lists[i]):
             k = offsets[i] + position
-            size = 0
-            for j in range(starts[k], ends[k]):
-                buffer[size] = data[j]
-                size += 1
-            buffer[size] = 32
-            size += 1
-            for j in range(starts[k + 1], ends[k + 1]):
-                buffer[size] = data[j]
-                size += 1
-            ids[lists[i] + position] = _hash_bytes(buffer, 0, size)
+            first = (_hash_on(START, data, starts[k], ends[k]) ^ _BLANK) * PRIME
+            ids[lists[i] + position] = mix(_hash_on(first, data, starts[k + 1], ends[k + 1]))
     return ids, lists
 
 
@@ -205,9 +209,7 @@ def ngrams(ids: Ids, offsets: Ints, n: int) -> tuple[Ids, Ints]:
 @kernel
 def character_ngrams(data: Bytes, offsets: Ints, n: int, boundary: bool) -> tuple[Ids, Ints]:
     """Hash each n consecutive characters of each text, with a space added at both ends where `boundary`."""
-    max_bytes = 0
-    for i in range(len(offsets) - 1):
-        max_bytes = max(max_bytes, offsets[i + 1] - offsets[i])
+    max_bytes = max_list_length(offsets)
     padded = np.empty(max_bytes + 2, np.uint8)
     begins = np.empty(max_bytes + 3, np.int64)
     lists = np.zeros(len(offsets), np.int64)

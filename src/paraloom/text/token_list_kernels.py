@@ -6,7 +6,7 @@ import numpy as np
 
 from paraloom.core.array_types import Bools, Ids, Int32s, Ints
 from paraloom.core.kernels import kernel
-from paraloom.text.token_kernels import Bytes, point_at
+from paraloom.text.token_kernels import Bytes, max_list_length, point_at
 
 IntPairs = Int32s
 
@@ -21,11 +21,8 @@ def shared_counts(a_ids: Ids, a_offsets: Ints, b_ids: Ids, b_offsets: Ints) -> I
     """Size of the multiset intersection of list i of `a` and list i of `b`, for each i: int32 (n,)."""
     n = len(a_offsets) - 1
     shared = np.zeros(n, np.int32)
-    max_length = 0
-    for row in range(n):
-        max_length = max(max_length, a_offsets[row + 1] - a_offsets[row], b_offsets[row + 1] - b_offsets[row])
-    a_sorted = np.empty(max_length, np.uint64)
-    b_sorted = np.empty(max_length, np.uint64)
+    a_sorted = np.empty(max_list_length(a_offsets), np.uint64)
+    b_sorted = np.empty(max_list_length(b_offsets), np.uint64)
     for row in range(n):
         a_count = _sorted_copy(a_ids, a_offsets[row], a_offsets[row + 1], a_sorted)
         b_count = _sorted_copy(b_ids, b_offsets[row], b_offsets[row + 1], b_sorted)
@@ -50,10 +47,7 @@ def shared_counts(a_ids: Ids, a_offsets: Ints, b_ids: Ids, b_offsets: Ints) -> I
 def repeated_counts(ids: Ids, offsets: Ints) -> Int32s:
     """Entries of each list that occurred in it before: int32 (n,), its length minus its distinct entries."""
     repeated = np.zeros(len(offsets) - 1, np.int32)
-    max_length = 0
-    for row in range(len(repeated)):
-        max_length = max(max_length, offsets[row + 1] - offsets[row])
-    ordered = np.empty(max_length, np.uint64)
+    ordered = np.empty(max_list_length(offsets), np.uint64)
     for row in range(len(repeated)):
         count = _sorted_copy(ids, offsets[row], offsets[row + 1], ordered)
         for i in range(1, count):
@@ -64,10 +58,7 @@ def repeated_counts(ids: Ids, offsets: Ints) -> Int32s:
 @kernel
 def distinct_entries(ids: Ids, offsets: Ints) -> Ids:
     """The distinct entries of each list, one list after another."""
-    max_length = 0
-    for row in range(len(offsets) - 1):
-        max_length = max(max_length, offsets[row + 1] - offsets[row])
-    ordered = np.empty(max_length, np.uint64)
+    ordered = np.empty(max_list_length(offsets), np.uint64)
     distinct = np.empty(len(ids), np.uint64)
     total = 0
     for row in range(len(offsets) - 1):

@@ -93,9 +93,9 @@ def token_spans(texts: Texts, *, lower: bool = True, punctuation: bool = True) -
     return TokenSpans(data, starts, ends, lists)
 
 
-def token_strings(texts: Texts, *, lower: bool = True, punctuation: bool = True) -> pa.LargeListArray:
+def token_strings(texts: Texts) -> pa.LargeListArray:
     """Tokenize texts to strings, list by list as `tokenize` gives their ids."""
-    spans = token_spans(texts, lower=lower, punctuation=punctuation)
+    spans = token_spans(texts)
     copied, bounds = kernels.copy_spans(spans.data, spans.starts, spans.ends)
     flat = pa.LargeStringArray.from_buffers(len(spans.starts), pa.py_buffer(bounds), pa.py_buffer(copied))
     # From a buffer: `pa.array` of an array of NumPy imports pandas where it is installed.

@@ -8,6 +8,7 @@ import numpy as np
 
 from paraloom.core.array_types import Float32s, Floats, Int32s, Ints
 from paraloom.core.kernels import kernel
+from paraloom.text.token_kernels import max_list_length
 
 Words = Int32s
 Numbers = Float32s
@@ -55,7 +56,7 @@ def expectation(
     """Run the expectation step of EM (Dyer et al. 2013, §2): how often each pair of words is linked."""
     counts = np.zeros(len(owners), np.float32)
     sums = np.zeros(vocabulary + 1, np.float64)
-    weights = np.empty(np.diff(a_offsets).max() + 1 if len(a_offsets) > 1 else 1, np.float64)
+    weights = np.empty(max_list_length(a_offsets) + 1, np.float64)
     cell = 0
     for row in range(len(a_offsets) - 1):
         n, m = a_offsets[row + 1] - a_offsets[row], b_offsets[row + 1] - b_offsets[row]
@@ -89,7 +90,7 @@ def best_links(
 ) -> Words:
     """Find the most probable word of `a` for each word of `b`."""
     links = np.full(b_offsets[-1], NULL, np.int32)
-    weights = np.empty(np.diff(a_offsets).max() + 1 if len(a_offsets) > 1 else 1, np.float64)
+    weights = np.empty(max_list_length(a_offsets) + 1, np.float64)
     cell = 0
     for row in range(len(a_offsets) - 1):
         n, m = a_offsets[row + 1] - a_offsets[row], b_offsets[row + 1] - b_offsets[row]

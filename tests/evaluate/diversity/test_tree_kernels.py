@@ -284,7 +284,7 @@ def test_group_differences_and_counts() -> None:
     whole = TreeStatistics.of(trees, groups, SST)
     assert (whole.groups, whole.short, whole.trees) == (3, 1, 8)
     assert whole.failed == {"no tree": 1, "a bracket is never closed": 1}
-    assert whole.figures()["tree_kernel_difference"].value == pytest.approx(values[:2].mean())
+    assert whole.differences.estimate().value == pytest.approx(values[:2].mean())
     parts = TreeStatistics.of(read_trees([a, a, b]), [0, 0, 0], SST) + TreeStatistics.of(
         read_trees([c, c, "", "(S", c]), [0, 0, 1, 1, 1], SST
     )

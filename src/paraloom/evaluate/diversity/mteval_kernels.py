@@ -6,7 +6,7 @@ import numpy as np
 
 from paraloom.core.array_types import Bools, Ids, Ints
 from paraloom.core.kernels import kernel
-from paraloom.text.token_kernels import PRIME, START, Int, Points, mix
+from paraloom.text.token_kernels import PRIME, START, Int, Points, max_list_length, mix
 
 _NEWLINE, _BLANK, _AMPERSAND, _DASH, _POINT, _COMMA, _ZERO, _NINE = 10, 32, 38, 45, 46, 44, 48, 57
 _NOTHING = -1
@@ -31,10 +31,7 @@ def mteval_words(points: Points, offsets: Ints, white: Bools) -> tuple[Ids, Ints
     state is needed: a character that a replacement has matched does not count as the one before the next, so of two
     points after a letter the second may belong to a number ("a..5" is "a", ".", ".5").
     """
-    max_size = 0
-    for text in range(len(offsets) - 1):
-        max_size = max(max_size, offsets[text + 1] - offsets[text])
-    line = np.empty(max_size + 1, np.int32)
+    line = np.empty(max_list_length(offsets) + 1, np.int32)
     ids = np.empty(offsets[-1] - offsets[0], np.uint64)
     lists = np.zeros(len(offsets), np.int64)
     count = 0

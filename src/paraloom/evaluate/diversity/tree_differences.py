@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from paraloom.core.array_types import Floats
 from paraloom.core.errors import ConfigError, DataError
-from paraloom.core.stats import Estimate, Moments
+from paraloom.core.stats import Moments
 from paraloom.evaluate.diversity.tree_index_kernels import pairs_within
 from paraloom.evaluate.diversity.tree_kernels import TreeKernel, failures, kernel, own_kernels
 from paraloom.evaluate.diversity.trees import Trees
@@ -70,7 +70,3 @@ class TreeStatistics:
             self.differences + other.differences,
             self.signature or other.signature,
         )
-
-    def figures(self) -> dict[str, Estimate]:
-        """The mean difference of the groups that have one, with a 95 % interval."""
-        return {"tree_kernel_difference": self.differences.estimate()}

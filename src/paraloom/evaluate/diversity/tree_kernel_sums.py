@@ -17,6 +17,7 @@ from paraloom.core.array_types import Floats, Ids, Ints
 from paraloom.core.kernels import kernel
 from paraloom.evaluate.diversity.tree_index_kernels import LEAF, PRETERMINAL, Indices, Kinds
 from paraloom.evaluate.diversity.tree_reading_kernels import Sizes
+from paraloom.text.token_kernels import max_list_length
 
 Numbers = Floats
 Side = tuple[Sizes, Ints, Ids, Kinds, Indices, Ints, Indices, Indices]
@@ -45,7 +46,7 @@ def subset_sums(a: Side, b: Side, first: Ints, second: Ints, decay: float, bare_
     """Sum weights of common subset trees: Δ(i, j) = decay · Π (1 + Δ(children)) (Collins and Duffy 2002)."""
     a_sizes, a_offsets, a_keys, a_kinds, _, _, _, _ = a
     b_sizes, b_offsets, b_keys, _, slots, slot_starts, following, ranks = b
-    row_start, rows = np.empty(_widest(a_offsets), np.int64), np.empty(_ROWS, np.float64)
+    row_start, rows = np.empty(max_list_length(a_offsets), np.int64), np.empty(_ROWS, np.float64)
     with_leaf = 1.0 + decay if bare_words else 1.0
     sums = np.zeros(len(first), np.float64)
     for pair in range(len(first)):
@@ -104,14 +105,6 @@ def _find(table: Indices, keys: Ids, first: int, key: np.uint64) -> int:
 def _power(base: float, exponent: int) -> float:
     """`base ** exponent`, faster for the most frequent arguments."""
     return base if exponent == 1 or base == 1.0 else base**exponent
-
-
-@kernel
-def _widest(offsets: Ints) -> int:
-    widest = 0
-    for tree in range(len(offsets) - 1):
-        widest = max(widest, offsets[tree + 1] - offsets[tree])
-    return widest
 
 
 @kernel(inline="always")

@@ -6,7 +6,7 @@ import json
 import math
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -116,22 +116,29 @@ def find_header(fields: Sequence[str], below: Sequence[str] | None, options: Rea
         options: Languages that are expected, and the file.
     """
     names = [field.strip().lower() for field in fields]
-    is_lexicon = below is None or not {"score", "probability"}.isdisjoint(names)
+    if header := _named_by_side(names, is_known=below is None):
+        return header
+    is_above_text = below is None or any(map(_is_sentence, below))
+    is_pair = not is_above_text and (
+        any(map(str.strip, below or ())) or (len(names) == 2 and not _CODES_AS_WORDS.isdisjoint(names))
+    )
+    header = _named_by_language(names, is_pair, [language_code(options.src_lang), language_code(options.tgt_lang)])
+    # Two equal words above others are a pair, as 'Text' in two languages.
+    if header is None and (is_above_text or not below or len(names) > 2):
+        for name in names:
+            if name in _TEXT_NAMES and names.count(name) > 1:
+                raise repeated_column(name, names, options)
+    return header
+
+
+def _named_by_side(names: Sequence[str], *, is_known: bool) -> Header | None:
+    """The columns that `SIDE_NAMES` name."""
+    is_lexicon = is_known or not {"score", "probability"}.isdisjoint(names)
     for src, tgt in SIDE_NAMES:
         # 'Phrase' and 'paraphrase' may be a first pair: they are names in a lexicon, with its figures beside them.
         if names.count(src) == names.count(tgt) == 1 and (is_lexicon or src != "phrase"):
             return Header(names.index(src), names.index(tgt))
-    languages = {column: code for column, name in enumerate(names) if (code := known_language(name))}
-    expected = [language_code(options.src_lang), language_code(options.tgt_lang)]
-    is_above_text = below is None or any(map(_is_sentence, below))
-    is_above_words = not is_above_text and any(map(str.strip, below or ()))
-    is_pair_of_words = len(names) == 2 and not _CODES_AS_WORDS.isdisjoint(names)
-    header = _named_by_language(languages, is_above_words or (is_pair_of_words and not is_above_text), expected)
-    repeated = [name for name in names if name in _TEXT_NAMES and names.count(name) > 1]
-    # Two equal words above others are a pair, as 'Text' in two languages.
-    if header is None and repeated and (is_above_text or not below or len(names) > 2):
-        raise repeated_column(repeated[0], names, options)
-    return header
+    return None
 
 
 def repeated_column(name: str, fields: Sequence[str], options: ReadOptions) -> ConfigError:
@@ -143,8 +150,9 @@ def repeated_column(name: str, fields: Sequence[str], options: ReadOptions) -> C
     )
 
 
-def _named_by_language(languages: Mapping[int, str], is_pair: bool, expected: Sequence[str | None]) -> Header | None:
+def _named_by_language(names: Sequence[str], is_pair: bool, expected: Sequence[str | None]) -> Header | None:
     """The columns that are named by the languages that are expected, or by any two unless they may be a pair."""
+    languages = {column: code for column, name in enumerate(names) if (code := known_language(name))}
     if all(expected):
         columns = [[column for column, code in languages.items() if code == side] for side in expected]
         if len(columns[0]) == len(columns[1]) == 1 and expected[0] != expected[1]:

@@ -165,12 +165,9 @@ def calibrated(logits: npt.NDArray[np.floating], labels: npt.NDArray[np.uint8]) 
 
 def area(values: npt.NDArray[np.floating], labels: npt.NDArray[np.uint8]) -> float:
     """Area under the ROC curve, NaN with one class; ties count half."""
-    from scipy.stats import rankdata
+    from scipy.stats import mannwhitneyu
 
-    right, wrong = labels == 1, labels == 0
-    if not right.any() or not wrong.any():
+    right, wrong = values[labels == 1], values[labels == 0]
+    if not len(right) or not len(wrong):
         return float("nan")
-    ranks = rankdata(values[right | wrong])
-    inside = right[right | wrong]
-    n = int(inside.sum())
-    return float((ranks[inside].sum() - n * (n + 1) / 2) / (n * int(wrong.sum())))
+    return float(mannwhitneyu(right, wrong, method="asymptotic").statistic) / (len(right) * len(wrong))

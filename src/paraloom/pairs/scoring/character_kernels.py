@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from paraloom.core.array_types import Bools, Ids, Int32s, Ints
 from paraloom.core.kernels import kernel
-from paraloom.text.token_kernels import PRIME, START, Points, mix
+from paraloom.text.token_kernels import PRIME, START, Points, max_list_length, mix
 
 Counts = Int32s
 
@@ -37,10 +37,7 @@ def whitespace_words(points: Points, offsets: Ints, white: Bools) -> Counts:
 def repeats(points: Points, offsets: Ints, white: Bools, min_length: int, max_length: int, threshold: int) -> Counts:
     """Repetitions of the first immediately repeated stretch, int32 (n,), as OpusFilter's RepetitionFilter counts."""
     counts = np.zeros(len(offsets) - 1, np.int32)
-    max_characters = 0
-    for row in range(len(counts)):
-        max_characters = max(max_characters, offsets[row + 1] - offsets[row])
-    dense = np.empty(max_characters, np.int32)
+    dense = np.empty(max_list_length(offsets), np.int32)
     for row in range(len(counts)):
         text = points[offsets[row] : offsets[row + 1]]
         if _may_repeat(text, threshold, dense):

@@ -1,4 +1,4 @@
-"""n-gram language models: trained by VariKN, or read from the ARPA files of any toolkit."""
+"""n-gram language models: trained here or by VariKN, or read from the ARPA files of any toolkit."""
 
 from __future__ import annotations
 
@@ -16,18 +16,19 @@ from paraloom.core.array_types import Float32s, Ids
 from paraloom.core.digests import file_digest, signature
 from paraloom.core.errors import ConfigError, DataError, ModelError
 from paraloom.pairs.scoring.language_model_kernels import ngram_id, sentence_logprobs
-from paraloom.pairs.scoring.witten_bell import FILE, WittenBellModel
-from paraloom.text.buffers import Texts
+from paraloom.text.buffers import Texts, code_points
+from paraloom.text.normalize import normalize
 from paraloom.text.token_kernels import build_table
-from paraloom.text.tokens import token_hash, token_strings, tokenize
+from paraloom.text.tokens import TokenLists, token_hash, token_strings, tokenize
 
+FILE = "language_model.safetensors"
 BEGIN, END = "<s>", "</s>"
 UNKNOWN = ("<unk>", "<UNK>")
 
 
 @dataclass(frozen=True, eq=False)
 class NgramModel:
-    """A back-off n-gram model of lower-cased words."""
+    """A back-off n-gram model of lower-cased words, or of characters."""
 
     # Ids of the n-grams of all orders, uint64 `(g,)`: the id of the word for a unigram, else the id that
     # `paraloom.text.ngrams.ngrams` gives.
@@ -35,20 +36,18 @@ class NgramModel:
     logprobs: Float32s  # log10 probabilities, float32 `(g,)`
     backoffs: Float32s  # log10 back-off weights, float32 `(g,)`; 0 for an n-gram that begins no longer one
     order: int  # Maximum order of the n-grams
+    units: str = "words"  # 'words', or 'characters' in their original case
     digest: str = ""  # Digest of the file that the model was loaded from
 
     @property
-    def units(self) -> str:
-        return "words"
-
-    @property
     def signature(self) -> str:
-        """Order, number of n-grams, and the digest of the file."""
-        return signature("ngram", order=self.order, ngrams=len(self.keys), digest=self.digest or "none")
+        """Order, number of n-grams, and the digest of the file; of words, no units, as ever since."""
+        units = {} if self.units == "words" else {"units": self.units}
+        return signature("ngram", **units, order=self.order, ngrams=len(self.keys), digest=self.digest or "none")
 
     def perplexity(self, texts: Texts) -> Float32s:
-        """10 to the mean of -log10 p over the words and the end of each sentence; some may be the unknown word."""
-        lists = tokenize(texts)
+        """10 to the mean of -log10 p over the words (or characters) and the end; some may be the unknown one."""
+        lists = symbols_of(texts, self.units)
         begin, end = (np.uint64(token_hash(mark)) for mark in (BEGIN, END))
         sums = sentence_logprobs(lists.ids, lists.offsets, *self._table, self.order, begin, end, self._unknown)
         words = lists.lengths
@@ -59,6 +58,8 @@ class NgramModel:
 
         folder.mkdir(parents=True, exist_ok=True)
         numbers = {"keys": self.keys, "order": np.array([self.order])}
+        if self.units == "characters":
+            numbers["characters"] = np.array([1])
         (folder / FILE).write_bytes(save({**numbers, "logprobs": self.logprobs, "backoffs": self.backoffs}))
 
     @cached_property
@@ -81,7 +82,7 @@ class NgramModel:
         )
 
 
-def load_language_model(path: Path) -> NgramModel | WittenBellModel:
+def load_language_model(path: Path) -> NgramModel:
     """Load a language model of any kind, or an ARPA file."""
     from safetensors import SafetensorError
     from safetensors.numpy import load_file
@@ -97,10 +98,9 @@ def load_language_model(path: Path) -> NgramModel | WittenBellModel:
         )
     try:
         arrays = load_file(file)
-        if "histories" in arrays:
-            return WittenBellModel.from_arrays(arrays, file)
-        order = int(arrays["order"][0])
-        return NgramModel(arrays["keys"], arrays["logprobs"], arrays["backoffs"], order, file_digest(file)[:12])
+        parts = arrays["keys"], arrays["logprobs"], arrays["backoffs"]
+        units = "characters" if "characters" in arrays else "words"
+        return NgramModel(*parts, int(arrays["order"][0]), units, file_digest(file)[:12])
     except (SafetensorError, KeyError, IndexError) as error:
         raise ModelError(
             f"{FILE} is damaged: {error}", file=path, remedy="Run `paraloom train language-model` again."
@@ -143,8 +143,16 @@ def read_arpa(path: Path) -> NgramModel:
         np.array(logprobs, np.float32),
         np.array(backoffs, np.float32),
         order,
-        file_digest(path)[:12],
+        digest=file_digest(path)[:12],
     )
+
+
+def symbols_of(texts: Texts, units: str) -> TokenLists:
+    """The words or characters that n-grams are made of."""
+    if units == "words":
+        return tokenize(texts)
+    points, offsets = code_points(normalize(texts))
+    return TokenLists(points.astype(np.uint64), offsets)
 
 
 def has_varikn() -> bool:

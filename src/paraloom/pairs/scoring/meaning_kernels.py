@@ -66,12 +66,7 @@ def quantities(
         total, group, last = 0.0, 0.0, 0  # last: role of the previous part of the open number, 0 if none is open
         only_one = False
         while k < end:
-            role = features[rows[k], ROLE]
-            value = numbers[rows[k]]
-            if kinds[k] == NUMBER:
-                role, value = _DIGITS, values[k]
-            elif kinds[k] == SIGN:
-                role = 0
+            role, value = _part(kinds[k], values[k], features[rows[k], ROLE], numbers[rows[k]])
             if last:
                 step = _continues(k, end, role, value, last, group, points, starts, ends, kinds, rows, features)
                 if step == 2:  # "two and a half"
@@ -94,24 +89,18 @@ def quantities(
                 count += 1
                 total, group, last, only_one = 0.0, 0.0, 0, False
             if role == _DIGITS:
-                if not np.isnan(value):
-                    if _is_decade(points, starts, ends, kinds, k, end, value):
-                        value %= 100
-                    group, last = value, _DIGITS
+                group, last = _without_century(points, starts, ends, kinds, k, end, value), role
             elif role in (_UNIT, _TEN):
                 group, last, only_one = value, role, value == 1
             elif role in (_HUNDRED, _SCALE, _DOZEN):
                 group, last = value * _half_before(k, offsets[text], rows, features), role
-                only_one = k > offsets[text] and features[rows[k - 1], VAGUE] != 0  # "several thousand"
-            elif role in (_HALF, _LOOSE):
-                amounts[count], loose[count] = value, True
-                count += 1
-            elif role == _ORDINAL:
+                only_one = _is_vague(k, offsets[text], rows, features)
+            elif role in (_HALF, _LOOSE, _ORDINAL):
                 # "a third" is a part or a rank: either can be matched.
-                part = k > offsets[text] and (features[rows[k - 1], WORD_MARK] == _ARTICLE or numbers[rows[k - 1]] == 1)
-                amounts[count], loose[count] = value, part
+                is_part = _is_part(k, role, offsets[text], rows, features, numbers)
+                amounts[count], loose[count] = value, is_part or role != _ORDINAL
                 count += 1
-                if part:
+                if is_part:
                     amounts[count], loose[count] = 1 / value, True
                     count += 1
             k += 1
@@ -120,6 +109,14 @@ def quantities(
             count += 1
         lists[text + 1] = count
     return amounts[:count].copy(), loose[:count].copy(), lists
+
+
+@kernel(inline="always")
+def _part(kind: int, value: float, word_role: int, word_value: float) -> tuple[int, float]:
+    """Role and value of a token as a part of a number."""
+    if kind == NUMBER:
+        return 0 if np.isnan(value) else _DIGITS, value
+    return 0 if kind == SIGN else word_role, word_value
 
 
 @kernel
@@ -152,7 +149,7 @@ def _continues(
 ) -> int:
     """True if token k continues the open number: 0 no, 1 yes, 2 with "and a half", 3 by a word without a value."""
     if role in (_SCALE, _PLURAL_SCALE, _HUNDRED, _DOZEN):
-        return 1 if group > 0 and (last != _HUNDRED or role in (_SCALE, _PLURAL_SCALE)) else 0
+        return 1 if _multiplies(role, last, group) else 0
     if role == _SHORT_SCALE:
         return 1 if last == _DIGITS and _is_short_scale(k, end, points, starts, ends, rows, features) else 0
     if role == _DENOMINATOR:
@@ -165,6 +162,12 @@ def _continues(
         return _and_continues(k, end, last, rows, features)
     hyphen = kinds[k] == SIGN and points[starts[k]] in _HYPHENS
     return _hyphen_continues(last, features[rows[k + 1], ROLE]) if hyphen else 0
+
+
+@kernel
+def _multiplies(role: int, last: int, group: float) -> bool:
+    """True if a scale word multiplies the open number: "two hundred", "two hundred thousand", not "hundred dozen"."""
+    return group > 0 and (last != _HUNDRED or role in (_SCALE, _PLURAL_SCALE))
 
 
 @kernel
@@ -208,11 +211,26 @@ def _is_currency(k: Int, rows: Rows, features: Features) -> bool:
 
 
 @kernel
-def _is_decade(points: Points, starts: Ints, ends: Ints, kinds: Kinds, k: Int, end: Int, value: float) -> bool:
-    """True if number k is a decade: "1990s", "90s"."""
+def _without_century(points: Points, starts: Ints, ends: Ints, kinds: Kinds, k: Int, end: Int, value: float) -> float:
+    """Value of number k, where "1990s" is "90s"."""
     if k + 1 >= end or kinds[k + 1] != WORD or starts[k + 1] != ends[k] or ends[k + 1] - starts[k + 1] != 1:
+        return value
+    is_decade = points[starts[k + 1]] == _SMALL_S and value >= 10 and value % 10 == 0
+    return value % 100 if is_decade else value
+
+
+@kernel
+def _is_vague(k: Int, start: Int, rows: Rows, features: Features) -> bool:
+    """True for "several thousand"."""
+    return bool(k > start and features[rows[k - 1], VAGUE] != 0)
+
+
+@kernel
+def _is_part(k: Int, role: int, start: Int, rows: Rows, features: Features, numbers: Floats) -> bool:
+    """True for an ordinal after "a" or "one"."""
+    if role != _ORDINAL or k == start:
         return False
-    return points[starts[k + 1]] == _SMALL_S and value >= 10 and value % 10 == 0
+    return bool(features[rows[k - 1], WORD_MARK] == _ARTICLE or numbers[rows[k - 1]] == 1)
 
 
 @kernel

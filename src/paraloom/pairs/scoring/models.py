@@ -16,7 +16,6 @@ from paraloom.pairs.scoring.scorer import SIDES, Column, PairBatch, Scorer, Side
 if TYPE_CHECKING:
     from paraloom.pairs.scoring.idf import DocumentFrequencies
     from paraloom.pairs.scoring.language_model import NgramModel
-    from paraloom.pairs.scoring.witten_bell import WittenBellModel
     from paraloom.text.languages import LanguageIdentifier
     from paraloom.text.learned_metrics import Comet, MetricX
 
@@ -220,7 +219,7 @@ def idf_scorers(frequencies: DocumentFrequencies) -> tuple[Scorer, ...]:
     return _of_sides(IDF, lambda pairs, side: frequencies.mean_idf(pairs.texts(side)), frequencies.signature)
 
 
-def perplexity_scorers(model: NgramModel | WittenBellModel) -> tuple[Scorer, ...]:
+def perplexity_scorers(model: NgramModel) -> tuple[Scorer, ...]:
     """Make the scorers of perplexity, or of the perplexity of characters, of both sides."""
     columns = CHARACTER_PERPLEXITY if model.units == "characters" else PERPLEXITY
     return _of_sides(columns, lambda pairs, side: model.perplexity(pairs.texts(side)), model.signature)

@@ -26,6 +26,7 @@ from paraloom.pairs.scoring.models import (
 from paraloom.pairs.scoring.scorer import PairBatch, Scorer, Values
 from paraloom.text.buffers import code_points
 from paraloom.text.chrf import chrf_from_points
+from paraloom.text.sequences import distinct_values
 from paraloom.text.utility import expected_utility
 
 
@@ -136,12 +137,11 @@ def _text(variant: Variant | None) -> str:
 
 def _costs(model: ScoringTranslatorLike, sources: Sequence[str], targets: Sequence[str]) -> Float32s:
     """−log p(target | source) / subwords of n pairs, float32; NaN where a side is empty."""
-    # Sorted, so that the result does not depend on the order of a set.
-    wanted = sorted({(s, t) for s, t in zip(sources, targets, strict=True) if s.strip() and t.strip()})
-    scored = model.score([source for source, _ in wanted], [target for _, target in wanted]) if wanted else []
-    costs = {pair: -logprob / tokens for pair, (logprob, tokens) in zip(wanted, scored, strict=True)}
-    values = (costs.get(pair, np.nan) for pair in zip(sources, targets, strict=True))
-    return np.fromiter(values, np.float32, len(sources))
+
+    def costs(pairs: Sequence[tuple[str, ...]]) -> list[float]:
+        return [-logprob / tokens for logprob, tokens in model.score(*map(list, zip(*pairs, strict=True)))]
+
+    return distinct_values([sources, targets], costs).astype(np.float32)
 
 
 def _round_trip(pairs: PairBatch, reverse: ScoringTranslatorLike) -> Values:

@@ -111,52 +111,47 @@ def _number(points: Points, start: Int, end: Int, decimals: npt.NDArray[np.int8]
     Of two kinds of separators the last is the decimal one. One that occurs several times, and one that is not the
     decimal mark of the language, groups digits by three.
     """
-    i = start
-    first: Int = start
+    i = first = _digits_end(points, start, end, decimals)
     separators, last, kinds = 0, 0, 0
-    digits_after, grouped = 0, True
-    first_digits = 0
-    while i < end:
-        point = points[i]
-        if decimals[point] >= 0:
-            if separators:
-                digits_after += 1
-            else:
-                first_digits += 1
-            i += 1
-            continue
-        joins = point in (_POINT, _COMMA, _COLON) or point in _WIDE_SPACES
-        if not joins or i + 1 >= end or decimals[points[i + 1]] < 0:
-            break
-        if point == _COLON and not _two_digits(points, i + 1, end, decimals):
-            break
-        if separators:
-            grouped = grouped and digits_after == 3
-            if point != last:
-                kinds += 1
-        else:
-            first, kinds = i, 1
+    digits_after: Int = 0
+    by_three = first - start <= 3
+    while _is_separator(points, i, end, decimals):
+        if separators and digits_after != 3:
+            by_three = False
+        kinds += points[i] != last
         if kinds > 2:
             break
         separators += 1
-        last = point
-        digits_after = 0
-        i += 1
-    by_three = digits_after == 3 and grouped and first_digits <= 3
+        last = points[i]
+        after = _digits_end(points, i + 1, end, decimals)
+        digits_after = after - i - 1
+        i = after
+    by_three = by_three and digits_after == 3
     if separators > 1 and kinds == 1 and not by_three:  # a date or a version: the first part alone
         return first, _value(points, start, first, decimals, 0)
+    is_whole = kinds == 1 and by_three and decimals[points[start]] > 0
     # "272.000" is a number of thousands even where the point is the decimal mark.
-    thousands = by_three and decimals[points[i - 1]] + decimals[points[i - 2]] + decimals[points[i - 3]] == 0
-    if kinds == 1 and by_three and (separators > 1 or last != mark or thousands) and decimals[points[start]] > 0:
+    if is_whole and (separators > 1 or last != mark or _value(points, i - 3, i, decimals, 0) == 0):
         return i, _value(points, start, i, decimals, 0)
     return i, _value(points, start, i, decimals, last)
 
 
 @kernel
-def _two_digits(points: Points, start: Int, end: Int, decimals: npt.NDArray[np.int8]) -> bool:
-    """True if exactly two digits start here, as the minutes of a time do."""
-    two = start + 1 < end and decimals[points[start + 1]] >= 0
-    return bool(two and not (start + 2 < end and decimals[points[start + 2]] >= 0))
+def _digits_end(points: Points, start: Int, end: Int, decimals: npt.NDArray[np.int8]) -> Int:
+    i = start
+    while i < end and decimals[points[i]] >= 0:
+        i += 1
+    return i
+
+
+@kernel
+def _is_separator(points: Points, i: Int, end: Int, decimals: npt.NDArray[np.int8]) -> bool:
+    """True if the character at i joins digits; a colon only before two of them, the minutes of a time."""
+    if i + 1 >= end or decimals[points[i + 1]] < 0:
+        return False
+    if points[i] == _COLON:
+        return bool(_digits_end(points, i + 1, end, decimals) == i + 3)
+    return points[i] == _POINT or points[i] == _COMMA or points[i] in _WIDE_SPACES
 
 
 @kernel

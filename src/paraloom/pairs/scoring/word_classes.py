@@ -25,7 +25,7 @@ from paraloom.pairs.scoring.word_lists import (
     Role,
 )
 from paraloom.pairs.scoring.word_lists import VAGUE as VAGUE_WORDS
-from paraloom.text.buffers import Texts, code_points
+from paraloom.text.buffers import code_points
 from paraloom.text.characters import class_table, decimal_table
 from paraloom.text.chrf import Points
 from paraloom.text.function_words import FUNCTION_WORDS
@@ -94,12 +94,6 @@ class ClassifiedWords:
     def listed(self) -> Bools:
         """True where the text is in a language with function words: bool `(n,)`."""
         return self.languages >= 0
-
-
-def classified_words(texts: Texts, language: str | pa.Array = DEFAULT) -> ClassifiedWords:
-    """Split texts to words and look their classes up."""
-    array = pa.array([language] * len(texts), pa.string()) if isinstance(language, str) else language
-    return classify(code_points(texts), language_indices(array))
 
 
 def classify(points: Points, languages: Int32s) -> ClassifiedWords:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tomllib
+from pathlib import Path
 from typing import Literal, TypeAlias
 
 Role: TypeAlias = Literal[
@@ -93,72 +95,12 @@ CURRENCIES = (
 )
 """Currencies: beside one of them, "m" is a million and not a meter."""
 
-NEGATIONS = {
-    "en": "not n't no never nobody nothing none neither nor without cannot hardly barely scarcely nowhere don't "
-    "doesn't "
-    "didn't won't wouldn't can't couldn't shouldn't isn't aren't wasn't weren't haven't hasn't hadn't ain't mustn't "
-    "needn't mightn't shan't oughtn't daren't mayn't noone dont doesnt didnt wont cant isnt wasnt couldnt wouldnt",
-    "de": "nicht kein keine keinen keinem keiner keines nie niemals niemand niemanden niemandem nichts ohne weder "
-    "nirgends nirgendwo kaum keinesfalls keineswegs",
-}
-"""Words that negate."""
+_LISTS = tomllib.loads(Path(__file__).with_name("word_lists.toml").read_text(encoding="utf-8"))
 
-NEAR_NEGATIONS = {
-    "en": "unable inability impossible fail fails failed failing failure refuse refuses refused refusing refusal lack "
-    "lacks lacked lacking unlikely absent absence except few little rarely seldom avoid avoids avoided avoiding "
-    "prevent prevents prevented preventing deny denies denied denying reject rejects rejected exclude excludes "
-    "excluded excluding stop stops stopped stopping cease ceased ceases miss missed missing otherwise instead only "
-    "until unless free lose lost forbid forbidden forbids ban banned prohibit prohibited prohibits dislike dislikes "
-    "hate hates doubt doubts unknown unclear decline declined declines ruled rule illegal unfair unhappy "
-    "unacceptable inappropriate invalid insufficient incomplete incapable wrong false less non despite "
-    "difficult unaware unchanged unanswered unprecedented undecided unemployed uncertain unnecessary "
-    "irrelevant ignore ignored ignores opposite contrary zero empty neglect neglected withheld withhold minus former "
-    "disagree disagrees disagreed oppose opposed opposes unless escape escaped",
-    "de": "unmöglich unfähig wenig wenige kein- verhindern verhindert verweigert verweigern ablehnen abgelehnt "
-    "fehlt fehlen fehlte außer sondern nur erst verbieten verboten selten unklar unbekannt vermeiden scheitern "
-    "scheiterte gescheitert mangel anstatt statt weniger sonst",
-}
-"""Words with a negative meaning: they can stand for a negation of the other side, and are never counted."""
-
-UNNEGATED = {
-    "en": "only just merely simply solely least mention until doubt matter wonder less later sooner fewer more alone "
-    "exactly but surprisingly necessarily far",
-    "de": "nur bloß zuletzt zweifel wunder",
-}
-"""Words after which "not" or "no" negates no statement: "not only", "no doubt", "no later than"."""
-
-VAGUE = {
-    "en": "all every each everyone everybody everything some several certain few many numerous majority only solely "
-    "exclusively both",
-    "de": "alle allen aller alles jeder jede jeden jedem jedes einige einigen einiger manche manchen mancher mehrere "
-    "mehreren wenige wenigen weniger viele vielen vieler zahlreiche zahlreichen mehrheit nur lediglich ausschließlich "
-    "beide beiden beides few",
-}
-"""Words before a scale word that make it no quantity: "several thousand"."""
-
-MORE_FUNCTION_WORDS = {
-    "en": "i me my mine myself we us our ours ourselves you your yours yourself he him his himself she her hers "
-    "herself "
-    "it its itself they them their theirs themselves this that these those who whom whose which what when where why "
-    "how a an the and or but nor so yet if then else than as because since while whereas although though until unless "
-    "of at by for with about against between into through during before after above below to from up down in out on "
-    "off over under again further once here there all any both each few more most other some such no not only own "
-    "same too very can will just do does did doing done have has had having be am is are was were been being would "
-    "should could may might must shall ought also s t d m re ve ll don't doesn't didn't won't wouldn't can't couldn't "
-    "shouldn't isn't aren't wasn't weren't haven't hasn't hadn't n't ain't cannot upon within without toward towards "
-    "per via among amid across around onto every either neither one much many even still let yes however therefore "
-    "us another been whether ever never",
-    "de": "ich mich mir mein meine meinen meinem meiner du dich dir dein deine wir uns unser unsere ihr euch euer er "
-    "ihn ihm sie ihnen es sich dass daß ob weil denn wenn als wie wo wann warum welche welcher welches dieser diese "
-    "dieses diesen diesem jener jene wer wen wem wessen hat haben hatte hatten habe sein bin bist sind seid waren "
-    "wurde wurden worden wird werden wirst würde würden gegen zwischen seit während trotz wegen bis hinter neben "
-    "sowie sondern auch schon noch sehr mehr soll sollte sollen kann könnte könnten muss müssen will wollen wollte "
-    "darf dürfen mag möchte dabei dazu daran darauf davon damit dafür jedoch zwar also etwa",
-}
-"""Function words besides those of `paraloom.text.function_words`, for languages whose lists there are short."""
-
-DANGLING = {
-    "en": "the a an of and or but with from my our their your because if into than whose which very",
-    "de": "der das dem des ein eine einen einem einer und oder aber mit von weil wenn dass sehr als zum zur im",
-}
-"""Words that end no sentence."""
+NEGATIONS: dict[str, str] = _LISTS["negations"]
+NEAR_NEGATIONS: dict[str, str] = _LISTS["near_negations"]
+UNNEGATED: dict[str, str] = _LISTS["unnegated"]
+VAGUE: dict[str, str] = _LISTS["vague"]
+MORE_FUNCTION_WORDS: dict[str, str] = _LISTS["more_function_words"]
+DANGLING: dict[str, str] = _LISTS["dangling"]
+"""Language → words; the file says what each list is for."""
