@@ -151,12 +151,7 @@ def run_stages(
         try:
             result = run_pipeline(definition, work, engine=engine, workers=workers, on_error=on_error)
         except ParaloomError as error:
-            hide_work(error, work)
-            if _begun(work):
-                if not is_output_stream(output):
-                    _say_what_is_kept(error, work)
-            elif not resumed and not isinstance(error, RunError):  # which may mean that another process runs there
-                shutil.rmtree(work, ignore_errors=True)
+            _keep_or_remove(work, error, output, resumed=resumed)
             raise
         except KeyboardInterrupt as interruption:
             if is_output_stream(output):
@@ -182,6 +177,16 @@ def run_stages(
         warn_of_yield(definition, result, travelling)
         shutil.rmtree(work, ignore_errors=True)
     return replace(result, folder=Path(output))
+
+
+def _keep_or_remove(work: Path, error: ParaloomError, output: str, *, resumed: bool) -> None:
+    """After a failure: say what is kept, or remove a work folder in which nothing was done."""
+    hide_work(error, work)
+    if _begun(work):
+        if not is_output_stream(output):
+            _say_what_is_kept(error, work)
+    elif not resumed and not isinstance(error, RunError):  # which may mean that another process runs there
+        shutil.rmtree(work, ignore_errors=True)
 
 
 def run_in(

@@ -68,13 +68,9 @@ def _run(
         output: Folder of the runs.
     """
     if not options.get("names"):
-        if recipe or page_folder or pairs or any(value not in (None, []) for value in options.values()):
-            raise typer.BadParameter("name the tables to make, or `all`")
-        _list(as_json=as_json)
+        _list([recipe, page_folder, pairs, *options.values()], as_json=as_json)
         return
-    for path in filter(None, map(options.get, ("simple_wikipedia", "ppdb"))):
-        if not all(file.exists() for file in api.files_named(str(path))):
-            raise ConfigError("file not found", file=str(path), remedy="Check the name and the folder.")
+    _check_files([path for path in map(options.get, ("simple_wikipedia", "ppdb")) if path])
     if recipe is not None:
         reproduced = papers.reproduce_recipe(options["names"], recipe, output, workers=options.get("workers"))
     else:
@@ -85,13 +81,28 @@ def _run(
         finished.append(table)
         typer.echo(table.format(), err=as_json)  # as it comes: a table takes minutes
     if page_folder is not None:
-        for table in finished:
-            shutil.copyfile(output / f"{table.name}.json", page_folder / f"{table.name}.json")
-        typer.echo(papers.write_page(page_folder), err=True)
+        _add_to_page(page_folder, [output / f"{table.name}.json" for table in finished])
     _conclude(output, finished, options.get("loop") if recipe is None else None, as_json=as_json)
 
 
-def _list(*, as_json: bool) -> None:
+def _check_files(paths: list[object]) -> None:
+    """Check that the files of settings exist, before any table is begun."""
+    for path in paths:
+        if not all(file.exists() for file in api.files_named(str(path))):
+            raise ConfigError("file not found", file=str(path), remedy="Check the name and the folder.")
+
+
+def _add_to_page(folder: Path, tables: list[Path]) -> None:
+    """Copy tables beside those of a page, and write it."""
+    for table in tables:
+        shutil.copyfile(table, folder / table.name)
+    typer.echo(papers.write_page(folder), err=True)
+
+
+def _list(settings: list[object], *, as_json: bool) -> None:
+    """List the tables; refused where settings are given, which are for making some."""
+    if any(value not in (None, []) for value in settings):
+        raise typer.BadParameter("name the tables to make, or `all`")
     entries = [asdict(entry) for entry in papers.catalog_entries()]
     typer.echo(json.dumps(entries, ensure_ascii=False) if as_json else papers.list_tables())
 
