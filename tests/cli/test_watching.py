@@ -190,7 +190,10 @@ def test_a_web_address_that_fails_is_a_warning(
     assert "secret" not in err
 
 
-@pytest.mark.parametrize("address", ["ftp://a.example", "file:///etc/passwd", "http://", "http://[::"])
+@pytest.mark.parametrize(
+    "address",
+    ["ftp://a.example", "file:///etc/passwd", "a.example", "http://", "http://[::", "HTTP://a.example/?b&touch run"],
+)
 def test_a_wrong_web_address_is_a_wrong_call(address: str, paraloom: Command, pipeline: Path, tmp_path: Path) -> None:
     status, _, err = paraloom("run", pipeline, "-o", "run", "--on-end", address)
     assert status == 2 and "--on-end" in err

@@ -53,21 +53,18 @@ def test_pairs_are_those_of_all_comparisons(monkeypatch, k: int, blocks: tuple[i
     all_cosines = units[0] @ units[1].T
     np.testing.assert_array_equal(neighbors.forward.rows, np.argsort(-all_cosines, axis=1)[:, :k])
     np.testing.assert_array_equal(neighbors.backward.rows, np.argsort(-all_cosines.T, axis=1)[:, :k])
-    candidates = np.full_like(cosines, -np.inf)
-    np.put_along_axis(
-        candidates, neighbors.forward.rows, np.take_along_axis(cosines, neighbors.forward.rows, axis=1), axis=1
-    )
-    np.put_along_axis(
-        candidates.T, neighbors.backward.rows, np.take_along_axis(cosines.T, neighbors.backward.rows, axis=1), axis=1
-    )
     best = select_pairs(neighbors, threshold=-np.inf)
     np.testing.assert_allclose(best.margins, cosines[best.sources, best.targets], rtol=1e-5)
-    assert np.isfinite(candidates[best.sources, best.targets]).all()
-    # A pair that is the best of both its sides is chosen.
-    ours, theirs = candidates.argmax(axis=1), candidates.argmax(axis=0)
-    mutual = {(i, int(j)) for i, j in enumerate(ours) if theirs[j] == i}
-    assert mutual <= set(zip(best.sources.tolist(), best.targets.tolist(), strict=True))
-    assert len(set(best.sources.tolist())) == len(best.sources) == len(set(best.targets.tolist()))
+    # The best pair of each row in both directions, by falling margin, as long as both sides are free.
+    ours = [(i, max(rows, key=cosines[i].__getitem__)) for i, rows in enumerate(neighbors.forward.rows.tolist())]
+    theirs = [(max(rows, key=cosines[:, j].__getitem__), j) for j, rows in enumerate(neighbors.backward.rows.tolist())]
+    chosen, taken = set[tuple[int, int]](), (set[int](), set[int]())
+    for i, j in sorted({*ours, *theirs}, key=lambda pair: -cosines[pair]):
+        if i not in taken[0] and j not in taken[1]:
+            chosen.add((i, j))
+            taken[0].add(i)
+            taken[1].add(j)
+    assert set(zip(best.sources.tolist(), best.targets.tolist(), strict=True)) == chosen
     assert (np.diff(best.margins) <= 0).all()
 
 

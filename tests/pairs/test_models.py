@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from safetensors.numpy import save_file
 
 from paraloom.core.errors import ConfigError, DataError, ModelError
 from paraloom.core.schema import signature_of
 from paraloom.core.stage import StageContext
+from paraloom.pairs.scoring import language_model
 from paraloom.pairs.scoring.idf import DocumentFrequencies, count_document_frequencies, listed_frequencies
 from paraloom.pairs.scoring.language_model import NgramModel, load_language_model, read_arpa, train_language_model
 from paraloom.pairs.scoring.models import (
@@ -23,7 +25,7 @@ from paraloom.pairs.scoring.models import (
     perplexity_scorers,
 )
 from paraloom.pairs.scoring.table import score
-from paraloom.stages.scores import CountWords
+from paraloom.stages.scores import CountWords, TrainLanguageModel
 from paraloom.text.tokens import token_hash, tokenize
 
 ARPA = """
@@ -45,6 +47,30 @@ ngram 2=3
 
 \\end\\
 """
+
+
+def test_a_model_of_an_earlier_form_is_to_be_trained_again(tmp_path: Path) -> None:
+    save_file({"histories": np.zeros(1, np.uint64)}, tmp_path / "language_model.safetensors")
+    with pytest.raises(ModelError, match="earlier release") as caught:
+        load_language_model(tmp_path)
+    assert "--force" in caught.value.remedy
+
+
+@pytest.mark.parametrize(
+    ("fields", "installed", "form"),
+    [
+        ({}, False, 2),
+        ({}, True, None),
+        ({"smoothing": "kneser-ney"}, False, None),
+        ({"smoothing": "witten-bell"}, True, 2),
+        ({"units": "characters"}, True, 2),
+    ],
+)
+def test_runs_with_a_model_of_an_earlier_form_train_it_again(
+    fields: dict[str, str], installed: bool, form: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(language_model, "has_varikn", lambda: installed)
+    assert TrainLanguageModel(corpora=("text",), **fields).configuration().get("form") == form
 
 
 @pytest.fixture

@@ -64,6 +64,7 @@ class Canonicalization(ResultRecord):
 
 
 def open_canonicalizer(*, hold: Sequence[str] | None = None, terms: str | Path | Sequence[str] = ()) -> Canonicalizer:
+    """A canonicalizer of English text."""
     return Canonicalizer(english_speller(), named_protector(hold, terms, "en"))
 
 

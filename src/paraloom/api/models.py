@@ -49,12 +49,14 @@ class ModelSummary(ResultRecord):
 
 
 def list_models() -> list[ModelSummary]:
+    """The bundled models, then the translators in the cache."""
     bundled = [summarize_model(folder, name) for name in BUNDLED if (folder := bundled_path(name)) is not None]
     cached = sorted((cache_folder() / "translators").glob("*/model.bin"))
     return bundled + [summarize_model(path.parent, stored_name(path.parent)) for path in cached]
 
 
 def find_model(name: str) -> ModelSummary:
+    """The model of this name, or in this folder."""
     if Path(name).is_dir():
         return summarize_model(Path(name), name)
     name, models = short_name(name), {model.name: model for model in list_models()}

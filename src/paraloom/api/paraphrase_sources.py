@@ -136,6 +136,7 @@ def open_selector(
     judge: str | Path | None = "none",
     language: str | None = None,
 ) -> ParaphraseSelector:
+    """A selector with models by name."""
     config = selection_config(preset, meaning=meaning, difference=difference, change=change)
     if encoder in (None, NO_ENCODER) and meaning is not None:
         raise ConfigError("--meaning needs an encoder", remedy="Name one with --encoder, or leave --meaning out.")

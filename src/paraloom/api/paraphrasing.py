@@ -235,6 +235,7 @@ class ParaphrasedFiles:
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
+        """The counts."""
         usage = self.result.stages[-1].figures
         return {
             "texts": self.texts,

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from difflib import get_close_matches
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -170,7 +171,7 @@ def run_stages(
             else:
                 unread = deliver(result, output)
         except DataError as error:  # a value that the format cannot represent
-            if not is_output_stream(output):
+            if deliver is None and not is_output_stream(output):
                 error.remedy = " ".join(filter(None, [error.remedy, _another_format(output, work)]))
             raise
         report_rejected(definition, result, output, unread)
@@ -266,10 +267,14 @@ def kept_work(work: Path) -> str:
 
 
 def _another_format(output: str, work: Path) -> str:
-    """How to write what is done in a format that can represent it."""
-    other = str(without_compression(output).with_suffix(".jsonl"))
+    """What to do to write what is done in a format that can represent it; nothing for one that can."""
+    name = without_compression(output)
+    if name.suffix == ".jsonl":
+        return ""
+    others = (str(name.with_name(f"{name.stem}{part}.jsonl")) for part in ("", *(f"-{n}" for n in count(2))))
+    other = next(one for one in others if not Path(one).exists() and not Path(one + WORK).exists())
     move = shlex.join(["mv", str(work), other + WORK])
-    return f"Nothing has to be done again: {move}, and the same call with the output {other}."
+    return f"What is done is kept: {move}, and the same call with the output {other}."
 
 
 def _command_to_clean(work: Path) -> str:

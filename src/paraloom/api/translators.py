@@ -186,8 +186,12 @@ def train_translator(
             src_column=src_column,
             tgt_column=tgt_column,
             on_reject=skip,
+            on_empty=lambda *_: None,
         )
-        _check_rows(map(rows, as_list(bitext)), training.held_out)
+        try:
+            _check_rows(map(rows, as_list(bitext)), training.held_out)
+        except DataError as error:
+            raise error.at(stage="train-translator", file=", ".join(map(str, as_list(bitext)))) from None
     return run_stages([*stages, training], str(output), seed=seed)
 
 

@@ -6,6 +6,7 @@ import json
 import os
 import platform
 import re
+import shutil
 import signal
 import subprocess
 import threading
@@ -30,7 +31,7 @@ _log_to = late("paraloom.pipeline.event_log:log_to")
 _POST_SECONDS = 10.0
 """How long a web address may take to answer."""
 
-_ADDRESS = re.compile(r"[a-z]+://\S*")
+_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 
 _signals: list[int] = []
 """The signals that asked the current command to end."""
@@ -73,6 +74,7 @@ def watched(
     on_end: str | None = None,
 ) -> Iterator[None]:
     """Log what happens in the block, and tell of its end, as the options of this module ask."""
+    on_end = None if on_end is None else on_end.strip()
     is_address = on_end is not None and _is_address(on_end)
     target = str(values.get("output") or values.get("folder") or "")
     ending = _Ending(name, folder="" if target == "-" else target)
@@ -170,12 +172,14 @@ def _run_at_end(command: str, ending: _Ending) -> None:
 
 
 def _is_address(text: str) -> bool:
-    """True for a web address, False for a command; an address of another kind is a wrong call."""
-    if not _ADDRESS.fullmatch(text):
+    """True for a web address, False for a command; an address of another kind, or without one, is a wrong call."""
+    if not _ADDRESS.match(text):
+        if "." in text and len(text.split()) == 1 and shutil.which(text) is None:
+            raise typer.BadParameter("no such command; an address begins with https://", param_hint="--on-end")
         return False
     try:
         parts = urlsplit(text)
-        valid = parts.scheme in ("http", "https") and bool(parts.hostname)
+        valid = parts.scheme in ("http", "https") and bool(parts.hostname) and len(text.split()) == 1
     except ValueError:
         valid = False
     if not valid:

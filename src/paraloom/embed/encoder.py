@@ -240,7 +240,7 @@ class Encoder:
             queries: One sentence, or several.
             corpus: n sentences to search.
             k: Sentences per query.
-            vectors: Vectors `(n, d)` of the corpus, from `encode`: for a corpus that is searched more than once.
+            vectors: Vectors `(n, d)` that `encode(corpus)` gives: for a corpus that is searched more than once.
 
         Returns:
             For each query its k nearest sentences, best first, each with `text`, `cosine` and `row`, from 0; for one

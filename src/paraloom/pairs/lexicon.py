@@ -48,7 +48,8 @@ class LexiconConfig(WordAlignmentConfig, Config):
         max_phrase_length: Maximum number of words of a phrase.
         min_count: Minimum number of times that a phrase and a translation must be aligned with each other.
         min_score: Minimum score of an entry: the geometric mean of both probabilities, each times its number of pivot
-            languages; for phrases that begin or end alike, the geometric mean of this and the score of the rest.
+            languages; for phrases that begin or end alike, the geometric mean of this and the score of the rest, .03
+            at least; 1 at most.
         max_paraphrases: Maximum number of paraphrases of a phrase, the best by score.
     """
 

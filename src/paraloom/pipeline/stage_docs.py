@@ -49,6 +49,7 @@ class StageDescription:
 
 
 def describe_stages() -> list[StageDescription]:
+    """Describe all stages, in the order of the registry."""
     return [describe_stage(use) for use in STAGES]
 
 

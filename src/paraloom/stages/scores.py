@@ -327,16 +327,19 @@ class TrainLanguageModel(Fit):
 
     def configuration(self) -> dict[str, Json]:
         """The fields as JSON values; models of Witten–Bell's smoothing had another form at first."""
-        is_own = self.smoothing == "witten-bell" or self.units == "characters"
-        return super().configuration() | ({"form": 2} if is_own else {})
+        return super().configuration() | ({"form": 2} if self._smoothing() == "witten-bell" else {})
+
+    def _smoothing(self) -> str:
+        from paraloom.pairs.scoring.language_model import has_varikn
+
+        return self.smoothing or ("kneser-ney" if self.units == "words" and has_varikn() else "witten-bell")
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
-        from paraloom.pairs.scoring.language_model import has_varikn, train_language_model
+        from paraloom.pairs.scoring.language_model import train_language_model
         from paraloom.pairs.scoring.witten_bell import ORDERS, train_witten_bell
 
         texts, order = _texts(context, self.columns), self.order or ORDERS[self.units]
-        smoothing = self.smoothing or ("kneser-ney" if self.units == "words" and has_varikn() else "witten-bell")
-        if smoothing == "kneser-ney":
+        if self._smoothing() == "kneser-ney":
             model = train_language_model(texts, folder, order=order)
             return {"order": model.order, "ngrams": len(model.keys), "smoothing": "kneser-ney"}
         own = train_witten_bell(texts, units=self.units, order=order)

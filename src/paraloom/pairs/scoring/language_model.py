@@ -41,7 +41,7 @@ class NgramModel:
 
     @property
     def signature(self) -> str:
-        """Order, number of n-grams, and the digest of the file; of words, no units, as ever since."""
+        """Order, number of n-grams, and the digest of the file; models of words do not name their units, as before."""
         units = {} if self.units == "words" else {"units": self.units}
         return signature("ngram", **units, order=self.order, ngrams=len(self.keys), digest=self.digest or "none")
 
@@ -98,6 +98,12 @@ def load_language_model(path: Path) -> NgramModel:
         )
     try:
         arrays = load_file(file)
+        if "histories" in arrays:
+            raise ModelError(
+                "a language model of an earlier release, whose form is no longer read",
+                file=path,
+                remedy="Train it again, with --force; in a run, remove the folder of its stage.",
+            )
         parts = arrays["keys"], arrays["logprobs"], arrays["backoffs"]
         units = "characters" if "characters" in arrays else "words"
         return NgramModel(*parts, int(arrays["order"][0]), units, file_digest(file)[:12])
