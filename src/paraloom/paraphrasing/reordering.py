@@ -65,10 +65,10 @@ _BEFORE_BOUND = re.compile(r"as|same|like|than|do|does|even|especially|except|no
 """Words that what stands directly behind belongs to."""
 _WITH_PLACE = re.compile(
     r"am|are|be(?:en|ing)?|is|was|were|'s|'re|'m|c[ao]m(?:e|es|ing)|g(?:o|oes|oing|one|et|ets|etting|ot)|went|lies?"
-    r"|f[ae]ll(?:s|ing|en)?|h[au]ng|kept|shot|threw"
-    r"|ha(?:s|d|ve|ving)|made|paid|spent|took"
-    r"|(?:aim|believ|depend|end|focus|hang|insert|keep|kick|lean|liv|load|look|mak|park|pay|plac|point|put|rel[iy]|remain|rest"
-    r"|result|set|shoot|smil|spend|star|stay|stick|stor|tak|throw|toss|turn|wav|whisper|writ)(?:e|ed|es|ing|s|t?ting)?"
+    r"|f[ae]ll(?:s|ing|en)?|ha(?:s|d|ve|ving)|h[au]ng|kept|made|paid|shot|spent|threw|took"
+    r"|(?:aim|believ|depend|end|focus|hang|insert|keep|kick|lean|liv|load|look|mak|park|pay|plac|point|put|rel[iy]"
+    r"|remain|rest|result|set|shoot|smil|spend|star|stay|stick|stor|tak|throw|toss|turn|wav|whisper|writ)"
+    r"(?:e|ed|es|ing|s|t?ting)?"
 )
 """Verbs that a place or time behind belongs to."""
 _LONG = 12
@@ -145,12 +145,10 @@ def completed(text: str, tree: str | None) -> str:
     if tags.count("VBG") != 1 or _NO_CAPTION.intersection(tags):
         return ""
     verb = tags.index("VBG")
-    if not _Clauses(tree or "", leaves).is_caption(verb):
-        return ""
     subject = tags[: tags.index("IN") if "IN" in tags[:verb] else verb]
     plural = subject[-1:] == ["NNS"]
-    if tags[verb - 2 : verb] == ["NNS", "NN"]:  # "people river rafting"
-        return ""
+    if tags[verb - 2 : verb] == ["NNS", "NN"] or not _Clauses(tree or "", leaves).is_caption(verb):
+        return ""  # "people river rafting", "a key for opening it"
     if not plural and not (subject[-1:] == ["NN"] and _DETERMINERS.intersection(subject)):
         return ""
     start, end = leaves[verb].start, leaves[_last_word(leaves) - 1].end
@@ -204,15 +202,11 @@ def _may_end(node: Constituent, clauses: _Clauses, words: Sequence[str]) -> bool
     if re.search(r"NN\S* VB[GN]", " ".join(leaf.tag for leaf in clauses.leaves[end:])):  # "a file named a.txt"
         return False
     if node.label == "SBAR":
-        rest, finite = (
-            words[end + 1 : _last_word(clauses.leaves)],
-            _FINITE & {leaf.tag for leaf in clauses.leaves[:end]},
-        )
-        if len(rest) <= 2 or rest[-1] in {"n't", "not"} or not finite:  # "it isn't", "if set"
-            return False
-        if not {*PRONOUN.findall(" ".join(rest))} <= {*words[:end]}:
-            return False
-        return words[end] == "," and _CLAUSE.match(words[0]) is not None
+        rest = words[end + 1 : _last_word(clauses.leaves)]
+        is_whole = len(rest) > 2 and rest[-1] not in {"n't", "not"}  # not "It is not."
+        finite = any(leaf.tag in _FINITE for leaf in clauses.leaves[:end])  # not "if set"
+        is_clause = words[end] == "," and _CLAUSE.match(words[0]) is not None
+        return is_whole and finite and is_clause and {*PRONOUN.findall(" ".join(rest))} <= {*words[:end]}
     return node.label == "PP" or (node.label == "ADVP" and _TIMES.fullmatch(words[0]) is not None)
 
 
