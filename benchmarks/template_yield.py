@@ -341,7 +341,7 @@ def asked(rows: int, seed: int, skip: int, number: int, folder: Path) -> None:
 
 def candidates_with(model: Paraphraser, template: str, sources: list[str]) -> list[list[ParaphraseLike]]:
     """Twenty outputs of the network and what else has a template; of a sentence without a comma for a template with one
-    no output of the network, because all of these are dropped as moved."""
+    no output of the network, because a preset drops all of these."""
     decoded = [text for text in sources if "," not in template or "," in text]
     groups = dict(zip(decoded, TemplateCandidates(model, template=template).paraphrase(decoded, n=FREE), strict=True))
     others = [text for text in sources if text not in groups]

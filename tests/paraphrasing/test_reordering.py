@@ -96,14 +96,64 @@ def test_what_would_be_no_sentence_stays(text: str, tree: str, expected: list[st
         ),
         ("He sat near her.", "(S (NP (PRP He)) (VP (VBD sat) (PP (IN near) (NP (PRP her)))) (. .))", []),
         ("Sit in May.", "(S (VP (VB Sit) (PP (IN in) (NP (NNP May)))) (. .))", []),
+        ("He sat on a bench.", "(S (NP (PRP He)) (VP (VBD sat) (PP (IN on) (NP (DT a) (NN bench)))) (. .))", []),
         (
-            "A dog dug a hole near May.",
-            "(S (NP (DT A) (NN dog)) (VP (VBD dug) (NP (NP (DT a) (NN hole)) (PP (IN near) (NP (NNP May))))) (. .))",
-            ["Near May, a dog dug a hole."],
+            "Data is stored in a file.",
+            "(S (NP (NNS Data)) (VP (VBZ is) (VP (VBN stored) (PP (IN in) (NP (DT a) (NN file))))) (. .))",
+            [],
         ),
         (
-            "A dog dug the hole near May.",
-            "(S (NP (DT A) (NN dog)) (VP (VBD dug) (NP (NP (DT the) (NN hole)) (PP (IN near) (NP (NNP May))))) (. .))",
+            "He dug holes in a field.",
+            "(S (NP (PRP He)) (VP (VBD dug) (NP (NNS holes)) (PP (IN in) (NP (DT a) (NN field)))) (. .))",
+            ["In a field, he dug holes."],
+        ),
+        (
+            "He dug holes in a field.",  # whose holes are in a field
+            "(S (NP (PRP He)) (VP (VBD dug) (NP (NP (NNS holes)) (PP (IN in) (NP (DT a) (NN field))))) (. .))",
+            [],
+        ),
+        (
+            "He rested his chin on a stone.",
+            "(S (NP (PRP He)) (VP (VBD rested) (NP (PRP$ his) (NN chin)) (PP (IN on) (NP (DT a) (NN stone)))) (. .))",
+            [],
+        ),
+        (
+            "He wore a hat with trees in the back.",
+            "(S (NP (PRP He)) (VP (VBD wore) (NP (DT a) (NN hat)) (PP (IN with) (NP (NNS trees))) (PP (IN in) "
+            "(NP (DT the) (NN back)))) (. .))",
+            [],
+        ),
+        (
+            "He ran in a field in May.",
+            "(S (NP (PRP He)) (VP (VBD ran) (PP (IN in) (NP (DT a) (NN field))) (PP (IN in) (NP (NNP May)))) (. .))",
+            ["In May, he ran in a field."],
+        ),
+        (
+            "Work falls on Sunday.",
+            "(S (NP (NN Work)) (VP (VBZ falls) (PP (IN on) (NP (NNP Sunday)))) (. .))",
+            [],
+        ),
+        (
+            "If set, it works.",
+            "(S (SBAR (IN If) (S (VP (VBN set)))) (, ,) (NP (PRP it)) (VP (VBZ works)) (. .))",
+            [],
+        ),
+        (
+            "If Tom likes it, let him go.",
+            "(S (SBAR (IN If) (S (NP (NNP Tom)) (VP (VBZ likes) (NP (PRP it))))) (, ,) (VP (VB let) (S (NP (PRP him)) "
+            "(VP (VB go)))) (. .))",
+            [],
+        ),
+        (
+            "If it's dear, it is not.",
+            "(S (SBAR (IN If) (S (NP (PRP it)) (VP (VBZ 's) (ADJP (JJ dear))))) (, ,) (NP (PRP it)) (VP (VBZ is) "
+            "(RB not)) (. .))",
+            [],
+        ),
+        (
+            "In May we sold a file named it.",
+            "(S (PP (IN In) (NP (NNP May))) (NP (PRP we)) (VP (VBD sold) (NP (NP (DT a) (NN file)) (VP (VBN named) "
+            "(NP (PRP it))))) (. .))",
             [],
         ),
         (
@@ -145,6 +195,12 @@ def test_adjuncts_move_and_complements_stay(text: str, tree: str, expected: list
          "A dog in May is running."),
         ("Dogs running", "(S (NP (NNS Dogs)) (VP (VBG running)))", "Dogs are running."),
         ("Dog running", "(S (NP (NN Dog)) (VP (VBG running)))", ""),
+        ("A key for opening.", "(NP (NP (DT A) (NN key)) (PP (IN for) (S (VP (VBG opening)))) (. .))", ""),
+        (
+            "A dog on a rope climbing wall.",
+            "(NP (NP (DT A) (NN dog)) (PP (IN on) (NP (DT a) (NN rope) (VBG climbing) (NN wall))) (. .))",
+            "",
+        ),
         ("Dogs are running.", "(S (NP (NNS Dogs)) (VP (VBP are) (VP (VBG running))) (. .))", ""),
     ],
 )  # fmt: skip

@@ -252,17 +252,23 @@ def test_what_has_another_template_is_dropped() -> None:
     assert selection.reasons == [["another template", "another template", ""]]
 
 
-def test_a_network_moves_nothing_for_a_template() -> None:
-    source, template = "We left the house at noon.", "(S (PP))"
-    texts = ["At noon we left the house.", "At noon, we left the house.", "We all left the house at noon."]
-    wrote = [ControlledVariant(text, -1.0, 8, template, template, 0) for text in texts]
-    assert ParaphraseSelector(FREE, judge=Judge({})).select([source], [wrote], 3).reasons == [
-        [selecting.REORDERED, selecting.REORDERED, ""]
+def test_a_network_changes_words_alone_for_a_template() -> None:
+    source, template = "But we left the house at noon.", "(S (PP))"
+    texts = [
+        "But at noon we left the house.",
+        "We left the house at noon.",
+        "But we left this house at noon.",
+        "But we left the house at noon!",
+        "But we left the building at noon.",
     ]
-    by_rule = [one._replace(rule="moved constituent", logprob=math.nan) for one in wrote[1:]]
+    wrote = [ControlledVariant(text, -1.0, 8, template, template, 0) for text in texts]
+    assert ParaphraseSelector(FREE, judge=Judge({})).select([source], [wrote], 5).reasons == [
+        [*[selecting.MORE_THAN_WORDS] * 3, selecting.COPY, ""]
+    ]
+    by_rule = [one._replace(rule="moved constituent", logprob=math.nan) for one in (wrote[0], wrote[2])]
     assert ParaphraseSelector(FREE, judge=Judge({})).select([source], [by_rule], 3).reasons == [["", ""]]
     doubtful = replace(FREE, probability=0.0)
-    costly = wrote[2]._replace(logprob=-9.0)
+    costly = wrote[-1]._replace(logprob=-9.0)
     assert ParaphraseSelector(doubtful, judge=Judge({})).select([source], [[costly]]).reasons == [[selecting.DOUBTFUL]]
     free = costly._replace(distance=None)
     assert ParaphraseSelector(doubtful, judge=Judge({})).select([source], [[free]]).reasons == [[""]]

@@ -149,6 +149,15 @@ def kinds_of_change(source: str, candidate: str) -> list[str]:
     return [WORD] * replaced + [ORDER] * (next(orders) != next(orders))
 
 
+def replaces_words(source: str, candidate: str) -> bool:
+    """Whether content words of an English text are replaced one for one, and nothing else but contractions changed."""
+    before, after = (english_words(text) for text in (source, candidate))
+    marks = ([word for word in words if not word[0].isalnum() and word != "."] for words in (before, after))
+    first, second = _plain(before), _plain(after)
+    changed = {word for pair in zip(first, second, strict=False) if pair[0] != pair[1] for word in pair}
+    return len(first) == len(second) and not changed & _FUNCTION_WORDS and next(marks) == next(marks)
+
+
 def english_fault(source: str, candidate: str, known: Collection[str] = ()) -> str:
     """A change of an English text that is seldom right; '' if there is none.
 

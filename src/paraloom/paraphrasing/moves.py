@@ -32,14 +32,14 @@ _AIMS = (
     "|display|download|edit|enable|export|find|get|hide|import|install|learn|make|move|open|prevent|print|remove|rename"
     "|reset|restore|save|search|see|select|set|show|start|stop|switch|turn|update|upload|view"
 )
-_DAYS = "monday|tuesday|wednesday|thursday|friday|saturday|sunday"
-_MONTHS = "january|february|march|april|june|july|august|september|october|november|december"
+DAYS = "monday|tuesday|wednesday|thursday|friday|saturday|sunday"
+MONTHS = "january|february|march|april|june|july|august|september|october|november|december"
 _TIMES = (
     r"(?:yesterday|tomorrow)(?: morning| afternoon| evening| night)?|tonight"
     r"|this (?:morning|afternoon|evening|week|month|year)"
-    rf"|(?:last|next) (?:night|week|month|year|summer|winter|spring|fall|{_DAYS})|the other day"
+    rf"|(?:last|next) (?:night|week|month|year|summer|winter|spring|fall|{DAYS})|the other day"
     rf"|(?:\d+|two|three|four|five|six|ten|a few|several) (?:days|weeks|months|years|hours|minutes) ago"
-    rf"|(?:in (?:{_MONTHS})|on (?:{_DAYS}))(?: (?:morning|afternoon|evening|night))?|in (?:1[5-9]|20)\d\d"
+    rf"|(?:in (?:{MONTHS})|on (?:{DAYS}))(?: (?:morning|afternoon|evening|night))?|in (?:1[5-9]|20)\d\d"
 )
 _PEOPLE = "i|you|he|she|it|we|they|tom|mary"
 _SUBJECTS = rf"(?:{_WORDS}|i|i'm|i'll|i've|tom|mary|people|everyone|everybody|nobody|many|most)"
@@ -79,7 +79,7 @@ _LAST_TIME = re.compile(
     re.IGNORECASE,
 )
 _FIRST_TIME = re.compile(
-    rf"({_TIMES}),? ((?!.*\b(?:{_REPORT})\b)(?!.* (?:i|he|she|we|they)\b){_SUBJECTS}\b(?! (?:{_DAYS}))"
+    rf"({_TIMES}),? ((?!.*\b(?:{_REPORT})\b)(?!.* (?:i|he|she|we|they)\b){_SUBJECTS}\b(?! (?:{DAYS}))"
     rf"(?=.*\b(?:{_FINITE})\b){_SIMPLE}{{8,70}})([.!])",
     re.IGNORECASE,
 )
@@ -102,7 +102,7 @@ _LAST_AIM = re.compile(
 _TOLD = re.compile(
     r"(?:(?=(?:he|she|they) )|(?!.*?\b(?:says?|said) (?:that )?(?:he|she|they|his|her|their|its)\b))"
     rf"((?:{_TELLERS}) (?:says?|said)) (?:that )?((?!(?:that|this|so|it|was|more|no|not|yes|only|last|later"
-    rf"|earlier|today|how|what|why|who|where|if|when|{_PREPOSITIONS}|{_DAYS}|{_MONTHS})\b)"
+    rf"|earlier|today|how|what|why|who|where|if|when|{_PREPOSITIONS}|{DAYS}|{MONTHS})\b)"
     rf"[\w'’$-]+(?=.* (?:{_FINITE})\b)"
     r"(?!.*\b(?:but|which|says?|said|and (?:is|are|was|were|has|have|had|will|would|wants?|plans?|[a-z]+ed))\b)"
     r"[^;:?!\"“”]{12,140}?)([.]?)",

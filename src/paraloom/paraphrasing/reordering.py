@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from paraloom.paraphrasing.moves import BOUND, PRONOUN
+from paraloom.paraphrasing.moves import BOUND, DAYS, MONTHS, PRONOUN
 from paraloom.text.trees import Constituent, constituents
 
 MOVED_SHARE = 0.7
@@ -33,11 +33,21 @@ _PEOPLE = re.compile(
 _DETERMINERS = frozenset({"DT", "PRP$", "CD"})
 _FINITE = frozenset({"VBD", "VBP", "VBZ", "MD"})
 _NO_CAPTION = _FINITE | {"VBN", "CC", ",", ":", "NNP", "NNPS", "PRP", "WRB", "WP", "WDT"}
-_PLACE_OR_TIME = re.compile(
-    r"(?:across|after|along|among|at|because of|before|behind|beneath|beside|despite|due to|during|in|inside|near|on"
-    r"|next to|outside|since|through|throughout|under|until|without)"
-    r"\b(?! (?:full|fact|order|need|touch|the (?:air|face|head|mouth|neck|nose)|that|this|these|those)\b)"
+_PLACE = re.compile(
+    r"(?:across|along|at|in|inside|on|outside|through|under)\b"
+    r"(?! (?:full|fact|order|need|touch|the (?:air|face|head|mouth|neck|nose)|that|this|these|those)\b)"
+    r"(?!.*\b(?:circle|costume|dress|hurry|row|shirt|suit|uniform|voice)\b)"
 )
+_TIME = re.compile(
+    r"(?:because of|despite|due to|during|since|throughout|until|without)\b(?! (?:that|this|these|those)\b).*"
+    rf"|(?:after|at|before|in|on)\b.* (?:{DAYS}|{MONTHS}|may|dawn|dusk|(?:mid)?night|(?:after)?noon|morning|evening"
+    r"|sunrise|sunset|summer|winter|spring|autumn|christmas|(?:day|week(?:end)?|month|year|decade)s?|century|\d{4})"
+    r"(?: \d+| \d{4}| of .*)?"
+)
+_MOVING = re.compile(
+    r"(?:danc|driv|graz|hik|jogg|play|pos|rac|runn|skat|ski|surf|swimm|travel+|walk)ing|displayed|found|seen|shown"
+)
+"""Verbs without an object of which a place still need not be said."""
 _CLAUSE = re.compile(
     r"(?:after|although|as|because|before|if|once|since|though|unless|until|when|whenever|while|whilst)\b"
 )
@@ -55,13 +65,14 @@ _BEFORE_BOUND = re.compile(r"as|same|like|than|do|does|even|especially|except|no
 """Words that what stands directly behind belongs to."""
 _WITH_PLACE = re.compile(
     r"am|are|be(?:en|ing)?|is|was|were|'s|'re|'m|c[ao]m(?:e|es|ing)|g(?:o|oes|oing|one|et|ets|etting|ot)|went|lies?"
-    r"|(?:believ|depend|end|focus|liv|look|plac|put|rel[iy]|remain|result|set|stay|turn)(?:e|ed|es|ing|s|t?ting)?"
+    r"|f[ae]ll(?:s|ing|en)?|ha(?:s|d|ve|ving)|h[au]ng|kept|made|paid|shot|spent|threw|took"
+    r"|(?:aim|believ|depend|end|focus|hang|insert|keep|kick|lean|liv|load|look|mak|park|pay|plac|point|put|rel[iy]"
+    r"|remain|rest|result|set|shoot|smil|spend|star|stay|stick|stor|tak|throw|toss|turn|wav|whisper|writ)"
+    r"(?:e|ed|es|ing|s|t?ting)?"
 )
-"""Verbs that a place or time directly behind belongs to."""
-_AT = re.compile(r"at (?!(?:dawn|dusk|midnight|night|noon|once|sun\w+|the (?:age|beginning|end|moment|time)|\d.*)\b)")
-_DEFINITE = frozenset(["the", "this", "that", "these", "those"])
-_LONG, _SHORT = 12, 3
-"""Words of a place or time that still stands well at the front, and of an object that it may stand behind."""
+"""Verbs that a place or time behind belongs to."""
+_LONG = 12
+"""Words of a place or time that still stands well at the front."""
 _WRITTEN = {
     "-LRB-": ("(",), "-RRB-": (")",), "-LSB-": ("[",), "-RSB-": ("]",), "-LCB-": ("{",), "-RCB-": ("}",),
     "``": ("``", '"', "“", "''"), "''": ("''", '"', "”"),
@@ -110,9 +121,8 @@ def moved(text: str, tree: str | None) -> list[str]:
         return []  # Without its place, nothing says whether it keeps its capital
     clauses = _Clauses(tree or "", leaves)
     words = [text[leaf.start : leaf.end].lower() for leaf in leaves]
-    parts = clauses.top_parts()
-    places = [clauses.nodes[part] for part in [*parts, *clauses.attached(parts, words)]]
-    movable = [node for node in places if (_may_begin if node.start else _may_end)(node, clauses, words)]
+    parts = [clauses.nodes[part] for part in clauses.top_parts()]
+    movable = [node for node in parts if (_may_begin if node.start else _may_end)(node, clauses, words)]
     return [
         _capitalized_like(text, _with_moved(text, leaves, node)) for node in movable if not _is_tied(text, leaves, node)
     ]
@@ -132,13 +142,13 @@ def completed(text: str, tree: str | None) -> str:
     """An English caption as a sentence: "A dog is running." for "A dog running"; '' for other texts."""
     leaves = locate_leaves(text, tree or "") or []
     tags = [leaf.tag for leaf in leaves]
-    if tags.count("VBG") != 1 or _NO_CAPTION.intersection(tags) or "VB" in tags[: tags.index("VBG")]:
+    if tags.count("VBG") != 1 or _NO_CAPTION.intersection(tags):
         return ""
     verb = tags.index("VBG")
     subject = tags[: tags.index("IN") if "IN" in tags[:verb] else verb]
     plural = subject[-1:] == ["NNS"]
-    if tags[verb - 2 : verb] == ["NNS", "NN"]:  # "people river rafting"
-        return ""
+    if tags[verb - 2 : verb] == ["NNS", "NN"] or not _Clauses(tree or "", leaves).is_caption(verb):
+        return ""  # "people river rafting", "a key for opening it"
     if not plural and not (subject[-1:] == ["NN"] and _DETERMINERS.intersection(subject)):
         return ""
     start, end = leaves[verb].start, leaves[_last_word(leaves) - 1].end
@@ -158,20 +168,28 @@ def _may_begin(node: Constituent, clauses: _Clauses, words: Sequence[str]) -> bo
         return bool(_CLAUSE.match(own[0])) and {*PRONOUN.findall(" ".join(main))} <= {*own}
     if node.label == "ADVP":  # "not often" is not "often not"
         return _TIMES.fullmatch(own[0]) is not None and main.isdisjoint({"n't", "not"})
-    return _is_place(node, clauses.leaves, words)
+    return _is_place(node, clauses, words)
 
 
-def _is_place(node: Constituent, leaves: Sequence[Leaf], words: Sequence[str]) -> bool:
-    """Whether a constituent is a place, time or reason to which no other word belongs."""
+def _is_place(node: Constituent, clauses: _Clauses, words: Sequence[str]) -> bool:
+    """Whether a constituent is a time or reason, or the place of an action, to which no other word belongs."""
     phrase = " ".join(words[node.start : node.end])
-    tags = [leaf.tag for leaf in leaves[: node.start]]
-    governor = next((number for number in range(node.start - 1, -1, -1) if tags[number] != "RB"), 0)
-    if tags[governor].startswith("VB") and (_AT.match(phrase) or _WITH_PLACE.fullmatch(words[governor])):
+    tags = [leaf.tag for leaf in clauses.leaves]
+    if node.label != "PP" or not 1 < node.end - node.start <= _LONG or PRONOUN.search(phrase):
         return False
-    if tags[governor] in {"VBN", "VBG"} and tags[max(0, governor - 1)].startswith("NN"):  # "an election held in May"
+    verb = max((number for number in range(node.start) if tags[number].startswith("VB")), default=0)
+    if tags[verb] in {"VBN", "VBG"} and tags[max(0, verb - 1)].startswith("NN"):  # "an election held in May"
         return False
-    fits = node.label == "PP" and 1 < node.end - node.start <= _LONG and not PRONOUN.search(phrase)
-    return fits and _PLACE_OR_TIME.match(phrase) is not None
+    between = [number for number in range(verb + 1, node.start) if tags[number] != "RB"]
+    if _TIME.fullmatch(phrase):
+        return bool(between) or not _WITH_PLACE.fullmatch(words[verb])
+    is_place = node.end - node.start > 2 and _PLACE.match(phrase) and clauses.is_last(node)  # not "in red"
+    if not is_place or _WITH_PLACE.fullmatch(words[verb]):
+        return False
+    if between:  # "rests his chin on a stone", "wears a hat with a city in the background"
+        with_object = any(tags[number].startswith(("NN", "PRP")) for number in between)
+        return with_object and tags[between[0]] != "PRP$" and "with" not in words[verb : node.start]
+    return _MOVING.fullmatch(words[verb]) is not None and words[node.start] != "at"
 
 
 def _may_end(node: Constituent, clauses: _Clauses, words: Sequence[str]) -> bool:
@@ -181,8 +199,14 @@ def _may_end(node: Constituent, clauses: _Clauses, words: Sequence[str]) -> bool
         return False
     if _CONNECTIVE.match(" ".join(words[:end])) or "," in words[end + 1 :] or clauses.has_clause(end):
         return False
+    if re.search(r"NN\S* VB[GN]", " ".join(leaf.tag for leaf in clauses.leaves[end:])):  # "a file named a.txt"
+        return False
     if node.label == "SBAR":
-        return words[end] == "," and _CLAUSE.match(words[0]) is not None
+        rest = words[end + 1 : _last_word(clauses.leaves)]
+        is_whole = len(rest) > 2 and rest[-1] not in {"n't", "not"}  # not "It is not."
+        finite = any(leaf.tag in _FINITE for leaf in clauses.leaves[:end])  # not "if set"
+        is_clause = words[end] == "," and _CLAUSE.match(words[0]) is not None
+        return is_whole and finite and is_clause and {*PRONOUN.findall(" ".join(rest))} <= {*words[:end]}
     return node.label == "PP" or (node.label == "ADVP" and _TIMES.fullmatch(words[0]) is not None)
 
 
@@ -232,17 +256,16 @@ class _Clauses:
         top = 1 if self.nodes[0].label == "ROOT" else 0
         return self._parts(top) if self.nodes[top].label in _CLAUSES and not self._is_coordination(top) else []
 
-    def attached(self, parts: Sequence[int], words: Sequence[str]) -> list[int]:
-        """Constituents at the end of an object without "the", which parsers often attach to it: "rides a bike here"."""
-        objects = [self.children[part] for part in parts if self.nodes[part].start and self.nodes[part].label == "NP"]
-        heads = {own[-1]: self.nodes[own[0]] for own in objects if len(own) == 2}
-        return [
-            end
-            for end, head in heads.items()
-            if head.end - head.start <= _SHORT
-            and words[head.start] not in _DEFINITE
-            and self.leaves[head.start].tag not in {"PRP$", "NNP", "PRP"}
-        ]
+    def is_last(self, part: Constituent) -> bool:
+        """Whether nothing but punctuation, or a clause, stands behind a constituent."""
+        behind = next((node.label for node in self.nodes if node.start == part.end and node.end > part.end), ".")
+        return behind == "SBAR" or behind in _PUNCTUATION
+
+    def is_caption(self, verb: int) -> bool:
+        """Whether the tree is a noun phrase and the verb phrase that a word begins."""
+        tops = [node for node in self.nodes if node.start == 0 and node.end >= _last_word(self.leaves)]
+        labels = [self.nodes[child] for child in self.children[self.nodes.index(tops[-1])]] if tops else []
+        return [node.label for node in labels[:2]] == ["NP", "VP"] and labels[1].start == verb
 
     def is_statement(self, adjunct: Constituent) -> bool:
         """Whether the main clause has a subject and a verb without an adjunct, or asks to do something if a clause."""

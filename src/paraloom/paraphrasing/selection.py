@@ -20,7 +20,15 @@ from rapidfuzz.distance import Levenshtein
 
 from paraloom.core.digests import digest, path_digest, signature
 from paraloom.core.protocols import EncoderLike, ParaphraseLike
-from paraloom.paraphrasing.edits import ORDER, REPEATED, WORD, Edit, english_fault, english_words, kinds_of_change
+from paraloom.paraphrasing.edits import (
+    REPEATED,
+    WORD,
+    Edit,
+    english_fault,
+    english_words,
+    kinds_of_change,
+    replaces_words,
+)
 from paraloom.paraphrasing.selection_config import SelectionConfig
 from paraloom.paraphrasing.word_evidence import word_evidence
 from paraloom.text.characters import WITHOUT_SPACES
@@ -35,7 +43,7 @@ OTHER_TEMPLATE, COPY, LENGTH, OTHER_CHANGE = (
     "length",
     "another kind of change",
 )
-REORDERED = "another order by the network"
+MORE_THAN_WORDS = "more than words changed by the network"
 DRIFT, DOUBTFUL, IMPROBABLE = "meaning changed", "probably not right", "improbable"
 DUPLICATE, SURPLUS = "near-duplicate of a better candidate", "over the limit"
 
@@ -231,11 +239,9 @@ class ParaphraseSelector:
         return ""
 
     def _fault_of_network(self, text: str, candidate: ParaphraseLike) -> str:
-        """Why what a network wrote of an English text is dropped; with a template it seldom moves the right words."""
-        if _follows(candidate):
-            fronts = {one.partition(",")[0] for one in (text, candidate.text) if "," in candidate.text}
-            if len(fronts) > 1 or ORDER in kinds_of_change(text, candidate.text):
-                return REORDERED
+        """Why what a network wrote of an English text is dropped; with a template only other words are often right."""
+        if _follows(candidate) and not replaces_words(text, candidate.text):
+            return MORE_THAN_WORDS
         return english_fault(text, candidate.text, self._known_words)
 
     def _measure(
