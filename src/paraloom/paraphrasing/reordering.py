@@ -115,10 +115,8 @@ def reordered(text: str, tree: str, random: np.random.Generator) -> str | None:
 def moved(text: str, tree: str | None) -> list[str]:
     """An English sentence with an adjunct at its front, before a comma, or with the first one at its end."""
     leaves = locate_leaves(text, tree or "")
-    if not leaves or any(leaf.tag == ":" or text[leaf.start : leaf.end] in _BREAKS for leaf in leaves):
+    if not leaves or _is_fixed(text, leaves):
         return []
-    if leaves[0].tag[:2] in ("JJ", "NN") and _PEOPLE.fullmatch(text[leaves[0].start : leaves[0].end]):
-        return []  # Without its place, nothing says whether it keeps its capital
     clauses = _Clauses(tree or "", leaves)
     words = [text[leaf.start : leaf.end].lower() for leaf in leaves]
     parts = [clauses.nodes[part] for part in clauses.top_parts()]
@@ -126,6 +124,13 @@ def moved(text: str, tree: str | None) -> list[str]:
     return [
         _capitalized_like(text, _with_moved(text, leaves, node)) for node in movable if not _is_tied(text, leaves, node)
     ]
+
+
+def _is_fixed(text: str, leaves: Sequence[Leaf]) -> bool:
+    """Whether a text is in parts, or its first word may keep its capital in another place."""
+    first = text[leaves[0].start : leaves[0].end]
+    may_keep_capital = leaves[0].tag[:2] in ("JJ", "NN") and _PEOPLE.fullmatch(first) is not None
+    return may_keep_capital or any(leaf.tag == ":" or text[leaf.start : leaf.end] in _BREAKS for leaf in leaves)
 
 
 def _with_moved(text: str, leaves: Sequence[Leaf], node: Constituent) -> str:
@@ -174,22 +179,31 @@ def _may_begin(node: Constituent, clauses: _Clauses, words: Sequence[str]) -> bo
 def _is_place(node: Constituent, clauses: _Clauses, words: Sequence[str]) -> bool:
     """Whether a constituent is a time or reason, or the place of an action, to which no other word belongs."""
     phrase = " ".join(words[node.start : node.end])
-    tags = [leaf.tag for leaf in clauses.leaves]
     if node.label != "PP" or not 1 < node.end - node.start <= _LONG or PRONOUN.search(phrase):
         return False
-    verb = max((number for number in range(node.start) if tags[number].startswith("VB")), default=0)
-    if tags[verb] in {"VBN", "VBG"} and tags[max(0, verb - 1)].startswith("NN"):  # "an election held in May"
+    tags = [leaf.tag for leaf in clauses.leaves]
+    verb = _last_verb(tags[: node.start])
+    if re.fullmatch(r"NN\S* VB[NG]", " ".join(tags[max(0, verb - 1) : verb + 1])):  # "an election held in May"
         return False
     between = [number for number in range(verb + 1, node.start) if tags[number] != "RB"]
     if _TIME.fullmatch(phrase):
         return bool(between) or not _WITH_PLACE.fullmatch(words[verb])
-    is_place = node.end - node.start > 2 and _PLACE.match(phrase) and clauses.is_last(node)  # not "in red"
-    if not is_place or _WITH_PLACE.fullmatch(words[verb]):
+    is_place = node.end - node.start > 2 and _PLACE.match(phrase) is not None and clauses.is_last(node)  # not "in red"
+    return is_place and _leaves_place(words[verb : node.start + 1], [tags[number] for number in between])
+
+
+def _last_verb(tags: Sequence[str]) -> int:
+    return max((number for number, tag in enumerate(tags) if tag.startswith("VB")), default=0)
+
+
+def _leaves_place(words: Sequence[str], between: Sequence[str]) -> bool:
+    """Whether a verb is whole without the place behind it; words from it to the place's first, tags between them."""
+    if _WITH_PLACE.fullmatch(words[0]):
         return False
     if between:  # "rests his chin on a stone", "wears a hat with a city in the background"
-        with_object = any(tags[number].startswith(("NN", "PRP")) for number in between)
-        return with_object and tags[between[0]] != "PRP$" and "with" not in words[verb : node.start]
-    return _MOVING.fullmatch(words[verb]) is not None and words[node.start] != "at"
+        with_object = any(tag.startswith(("NN", "PRP")) for tag in between)
+        return with_object and between[0] != "PRP$" and "with" not in words[:-1]
+    return _MOVING.fullmatch(words[0]) is not None and words[-1] != "at"
 
 
 def _may_end(node: Constituent, clauses: _Clauses, words: Sequence[str]) -> bool:
@@ -202,12 +216,16 @@ def _may_end(node: Constituent, clauses: _Clauses, words: Sequence[str]) -> bool
     if re.search(r"NN\S* VB[GN]", " ".join(leaf.tag for leaf in clauses.leaves[end:])):  # "a file named a.txt"
         return False
     if node.label == "SBAR":
-        rest = words[end + 1 : _last_word(clauses.leaves)]
-        is_whole = len(rest) > 2 and rest[-1] not in {"n't", "not"}  # not "It is not."
         finite = any(leaf.tag in _FINITE for leaf in clauses.leaves[:end])  # not "if set"
         is_clause = words[end] == "," and _CLAUSE.match(words[0]) is not None
-        return is_whole and finite and is_clause and {*PRONOUN.findall(" ".join(rest))} <= {*words[:end]}
+        return finite and is_clause and _may_precede(words[end + 1 : _last_word(clauses.leaves)], words[:end])
     return node.label == "PP" or (node.label == "ADVP" and _TIMES.fullmatch(words[0]) is not None)
+
+
+def _may_precede(rest: Sequence[str], clause: Sequence[str]) -> bool:
+    """Whether a main clause is whole and has no pronoun whose name may be in the clause before it."""
+    is_whole = len(rest) > 2 and rest[-1] not in {"n't", "not"}  # not "It is not."
+    return is_whole and {*PRONOUN.findall(" ".join(rest))} <= {*clause}
 
 
 def _is_tied(text: str, leaves: Sequence[Leaf], node: Constituent) -> bool:
