@@ -177,7 +177,7 @@ def count(folder: Path, sheets: list[Path]) -> tuple[list[str], list[list[str]]]
             right = [[row["right"] == "1" for row in read] for read in of_readers]
             both = [[row["right"] == row["different"] == "1" for row in read] for read in of_readers]
             cells += [share([bool(one) for one in cell]), shares(right), shares(both)]
-        if any(cells[1:] == row[1:-1] for row in rows):
+        if " + " in generator and any(cells[1:] == row[1:-1] for row in rows):
             continue  # a pool of which the presets keep the same as of a smaller one
         parts = generator.split(" + ")
         known = all(part in seconds for part in parts)
