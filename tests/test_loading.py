@@ -69,7 +69,7 @@ print(json.dumps([sorted(own), [name for name in ("ctranslate2", "scipy.linalg",
 @pytest.mark.parametrize(
     ("arguments", "budget", "packages"),
     [
-        (["score", "pairs.tsv", "--with", "overlap", "-o", "out.parquet"], 109, ("mt", "embed", "alignment")),
+        (["score", "pairs.tsv", "--with", "overlap", "-o", "out.parquet"], 107, ("mt", "embed", "alignment")),
         (["filter", "pairs.parquet", "--where", "trigrm <= 0.7", "-o", "out.parquet"], 116, ("embed", "alignment")),
     ],
 )
