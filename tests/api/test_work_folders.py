@@ -135,8 +135,15 @@ def test_a_format_that_cannot_hold_a_value_loses_no_work(tmp_path: Path) -> None
     with pytest.raises(DataError, match="'src' has a line feed") as raised:
         pairs.write(tmp_path / "out.tsv.gz", engine="inline")
     assert Counts.calls == [2] and not (tmp_path / "out.tsv.gz").exists()
-    command = re.search("done again: mv (.*) (.*), and the same call with the output (.*)[.]$", str(raised.value))
+    command = re.search("done is kept: mv (.*) (.*), and the same call with the output (.*)[.]$", str(raised.value))
     assert command and command[3] == str(tmp_path / "out.jsonl")
     Path(command[1]).rename(command[2])
     pairs.write(command[3], engine="inline")
     assert Counts.calls == [2] and sorted(path.name for path in tmp_path.iterdir()) == ["out.jsonl"]
+
+
+def test_another_output_is_named_than_one_that_exists(tmp_path: Path) -> None:
+    (tmp_path / "out.jsonl").write_text("", encoding="utf-8")
+    pairs = paraloom.as_pairs([("a\nb", "c")]).then(Counts())
+    with pytest.raises(DataError, match=rf"the output {re.escape(str(tmp_path))}/out-2\.jsonl\."):
+        pairs.write(tmp_path / "out.tsv", engine="inline")

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from difflib import get_close_matches
-from itertools import count
+from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -271,7 +271,7 @@ def _another_format(output: str, work: Path) -> str:
     name = without_compression(output)
     if name.suffix == ".jsonl":
         return ""
-    others = (str(name.with_name(f"{name.stem}{part}.jsonl")) for part in ("", *(f"-{n}" for n in count(2))))
+    others = (str(name.with_name(f"{name.stem}{part}.jsonl")) for part in chain([""], (f"-{n}" for n in count(2))))
     other = next(one for one in others if not Path(one).exists() and not Path(one + WORK).exists())
     move = shlex.join(["mv", str(work), other + WORK])
     return f"What is done is kept: {move}, and the same call with the output {other}."
