@@ -142,8 +142,9 @@ def test_a_format_that_cannot_hold_a_value_loses_no_work(tmp_path: Path) -> None
     assert Counts.calls == [2] and sorted(path.name for path in tmp_path.iterdir()) == ["out.jsonl"]
 
 
-def test_another_output_is_named_than_one_that_exists(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["out.tsv", "out.{en,de}.txt"])
+def test_another_output_is_named_than_one_that_exists(name: str, tmp_path: Path) -> None:
     (tmp_path / "out.jsonl").write_text("", encoding="utf-8")
-    pairs = paraloom.as_pairs([("a\nb", "c")]).then(Counts())
+    pairs = paraloom.as_pairs([("a\nb", "c")], src_lang="en", tgt_lang="de").then(Counts())
     with pytest.raises(DataError, match=rf"the output {re.escape(str(tmp_path))}/out-2\.jsonl\."):
-        pairs.write(tmp_path / "out.tsv", engine="inline")
+        pairs.write(tmp_path / name, engine="inline")

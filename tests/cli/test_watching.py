@@ -200,6 +200,14 @@ def test_a_wrong_web_address_is_a_wrong_call(address: str, paraloom: Command, pi
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.parametrize("command", ["echo done>end.txt", "date>end.txt", "$PWD/end.sh", "./end.sh"])
+def test_a_shell_s_command_is_no_address(command: str, paraloom: Command, pipeline: Path, tmp_path: Path) -> None:
+    (tmp_path / "end.sh").write_text("#!/bin/sh\ntouch end.txt\n", encoding="utf-8")
+    (tmp_path / "end.sh").chmod(0o755)
+    assert paraloom("run", pipeline, "-o", "run", "--engine", "inline", "--on-end", command)[0] == 0
+    assert (tmp_path / "end.txt").exists()
+
+
 # Exit statuses, as docs/reference/exit-codes.md lists them.
 
 

@@ -172,6 +172,28 @@ def test_what_would_be_no_sentence_stays(text: str, tree: str, expected: list[st
             "(S (PP (IN In) (NP (NN fact))) (, ,) (NP (PRP he)) (VP (VBD sat)) (. .))",
             [],
         ),
+        (  # An abbreviation shares its full stop.
+            "The train leaves at 5 p.m.",
+            "(S (NP (DT The) (NN train)) (VP (VBZ leaves) (PP (IN at) (NP (CD 5) (NN p.m.)))))",
+            [],
+        ),
+        (
+            "The train leaves for Bern at 5 p.m.",
+            "(S (NP (DT The) (NN train)) (VP (VBZ leaves) (PP (IN for) (NP (NNP Bern)))"
+            " (PP (IN at) (NP (CD 5) (NN p.m)))) (. .))",
+            [],
+        ),
+        (  # "Said hello on Monday John."
+            "On Monday John said hello.",
+            "(S (PP (IN On) (NP (NNP Monday) (NNP John))) (VP (VBD said) (NP (UH hello))) (. .))",
+            [],
+        ),
+        (  # Two sentences that a parser takes for one.
+            "In March, the bill passed. The president signed it on Monday.",
+            "(S (PP (IN In) (NP (NNP March))) (, ,) (NP (DT the) (NN bill)) (VP (VBN passed.) (NP (NP (DT The)"
+            " (NN president)) (VP (VBD signed) (NP (PRP it)) (PP (IN on) (NP (NNP Monday)))))) (. .))",
+            [],
+        ),
         (  # "In June, australian farms close."
             "Australian farms close in June.",
             "(S (NP (JJ Australian) (NNS farms)) (VP (VBP close) (PP (IN in) (NP (NNP June)))) (. .))",

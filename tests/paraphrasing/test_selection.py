@@ -14,6 +14,7 @@ from paraloom.core.errors import ConfigError
 from paraloom.core.protocols import Variant
 from paraloom.paraphrasing import selection as selecting
 from paraloom.paraphrasing.control import ControlledVariant, join_parts, warn_of_distance
+from paraloom.paraphrasing.edits import replaces_words
 from paraloom.paraphrasing.rewrites import Rewrite
 from paraloom.paraphrasing.selection import ParaphraseSelector, text_units, unit_difference
 from paraloom.paraphrasing.selection_config import (
@@ -250,6 +251,11 @@ def test_what_has_another_template_is_dropped() -> None:
     ]
     selection = ParaphraseSelector(config).select(["five six"], [candidates])
     assert selection.reasons == [["another template", "another template", ""]]
+
+
+def test_words_in_each_other_s_place_are_no_replacement() -> None:
+    assert replaces_words("Dogs bite men.", "Dogs bite people.")
+    assert not replaces_words("Dogs bite men.", "Men bite dogs.")
 
 
 def test_a_network_changes_words_alone_for_a_template() -> None:

@@ -271,10 +271,11 @@ def _another_format(output: str, work: Path) -> str:
     name = without_compression(output)
     if name.suffix == ".jsonl":
         return ""
-    others = (str(name.with_name(f"{name.stem}{part}.jsonl")) for part in chain([""], (f"-{n}" for n in count(2))))
+    stem = re.sub(r"\.?\{[^}]*\}", "", name.stem) or "output"  # out.{en,de}.txt
+    others = (str(name.with_name(f"{stem}{part}.jsonl")) for part in chain([""], (f"-{n}" for n in count(2))))
     other = next(one for one in others if not Path(one).exists() and not Path(one + WORK).exists())
     move = shlex.join(["mv", str(work), other + WORK])
-    return f"What is done is kept: {move}, and the same call with the output {other}."
+    return f"What is done is kept: {move}, and the same call with the output {shlex.quote(other)}."
 
 
 def _command_to_clean(work: Path) -> str:

@@ -33,6 +33,9 @@ _POST_SECONDS = 10.0
 
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 
+_HOST = re.compile(r"[\w-]+(\.[\w-]+)+(:\d+)?(/\S*)?")
+"""What an address without its beginning looks like."""
+
 _signals: list[int] = []
 """The signals that asked the current command to end."""
 
@@ -174,7 +177,7 @@ def _run_at_end(command: str, ending: _Ending) -> None:
 def _is_address(text: str) -> bool:
     """True for a web address, False for a command; an address of another kind, or without one, is a wrong call."""
     if not _ADDRESS.match(text):
-        if "." in text and len(text.split()) == 1 and shutil.which(text) is None:
+        if _HOST.fullmatch(text) and shutil.which(text) is None:
             raise typer.BadParameter("no such command; an address begins with https://", param_hint="--on-end")
         return False
     try:

@@ -154,8 +154,10 @@ def replaces_words(source: str, candidate: str) -> bool:
     before, after = (english_words(text) for text in (source, candidate))
     marks = ([word for word in words if not word[0].isalnum() and word != "."] for words in (before, after))
     first, second = _plain(before), _plain(after)
-    changed = {word for pair in zip(first, second, strict=False) if pair[0] != pair[1] for word in pair}
-    return len(first) == len(second) and not changed & _FUNCTION_WORDS and next(marks) == next(marks)
+    changed = [pair for pair in zip(first, second, strict=False) if pair[0] != pair[1]]
+    moved = any(old in second or new in first for old, new in changed)  # "Men bite dogs." for "Dogs bite men."
+    functional = any(word in _FUNCTION_WORDS for pair in changed for word in pair)
+    return len(first) == len(second) and not moved and not functional and next(marks) == next(marks)
 
 
 def english_fault(source: str, candidate: str, known: Collection[str] = ()) -> str:

@@ -30,6 +30,8 @@ _PEOPLE = re.compile(
     r"[A-Z][a-z]+(?:[iec]ans?|[^h]ese|ish|[gln]is?)|(?:Czech|German|Greek|Roman|Turk|Arab)s?|Arabic|Dutch|French|Iraqis?|Swiss"
 )
 """What has a capital in any place although its tag is not that of a name ("Australian"), or only looks like it."""
+_SENTENCES = re.compile(r"[.!?][\"'”’)\]]*\s+\S")
+"""Where a text may have a further sentence; an abbreviation looks alike."""
 _DETERMINERS = frozenset({"DT", "PRP$", "CD"})
 _FINITE = frozenset({"VBD", "VBP", "VBZ", "MD"})
 _NO_CAPTION = _FINITE | {"VBN", "CC", ",", ":", "NNP", "NNPS", "PRP", "WRB", "WP", "WDT"}
@@ -121,13 +123,19 @@ def moved(text: str, tree: str | None) -> list[str]:
     words = [text[leaf.start : leaf.end].lower() for leaf in leaves]
     parts = [clauses.nodes[part] for part in clauses.top_parts()]
     movable = [node for node in parts if (_may_begin if node.start else _may_end)(node, clauses, words)]
-    return [
-        _capitalized_like(text, _with_moved(text, leaves, node)) for node in movable if not _is_tied(text, leaves, node)
-    ]
+    free = [node for node in movable if not (_is_tied(text, leaves, node) or _ends_in_stop(words, leaves, node))]
+    return [_capitalized_like(text, _with_moved(text, leaves, node)) for node in free]
+
+
+def _ends_in_stop(words: Sequence[str], leaves: Sequence[Leaf], node: Constituent) -> bool:
+    """Whether a constituent or the sentence ends in an abbreviation, whose full stop may be the sentence's, too."""
+    return "." in words[node.end - 1] or "." in words[_last_word(leaves) - 1]
 
 
 def _is_fixed(text: str, leaves: Sequence[Leaf]) -> bool:
     """Whether a text is in parts, or its first word may keep its capital in another place."""
+    if _SENTENCES.search(text):
+        return True
     first = text[leaves[0].start : leaves[0].end]
     may_keep_capital = leaves[0].tag[:2] in ("JJ", "NN") and _PEOPLE.fullmatch(first) is not None
     return may_keep_capital or any(leaf.tag == ":" or text[leaf.start : leaf.end] in _BREAKS for leaf in leaves)
@@ -147,7 +155,7 @@ def completed(text: str, tree: str | None) -> str:
     """An English caption as a sentence: "A dog is running." for "A dog running"; '' for other texts."""
     leaves = locate_leaves(text, tree or "") or []
     tags = [leaf.tag for leaf in leaves]
-    if tags.count("VBG") != 1 or _NO_CAPTION.intersection(tags):
+    if _SENTENCES.search(text) or tags.count("VBG") != 1 or _NO_CAPTION.intersection(tags):
         return ""
     verb = tags.index("VBG")
     subject = tags[: tags.index("IN") if "IN" in tags[:verb] else verb]
@@ -209,17 +217,16 @@ def _leaves_place(words: Sequence[str], between: Sequence[str]) -> bool:
 def _may_end(node: Constituent, clauses: _Clauses, words: Sequence[str]) -> bool:
     """Whether a constituent that begins a sentence is an adjunct that may stand at its end."""
     end = node.end
-    if end >= _last_word(clauses.leaves):
+    if end >= _last_word(clauses.leaves) or _CONNECTIVE.match(" ".join(words[:end])):
         return False
-    if _CONNECTIVE.match(" ".join(words[:end])) or "," in words[end + 1 :] or clauses.has_clause(end):
-        return False
-    if re.search(r"NN\S* VB[GN]", " ".join(leaf.tag for leaf in clauses.leaves[end:])):  # "a file named a.txt"
+    if "," in words[end + 1 :] or clauses.has_clause(end) or clauses.has_participle(end):
         return False
     if node.label == "SBAR":
         finite = any(leaf.tag in _FINITE for leaf in clauses.leaves[:end])  # not "if set"
         is_clause = words[end] == "," and _CLAUSE.match(words[0]) is not None
         return finite and is_clause and _may_precede(words[end + 1 : _last_word(clauses.leaves)], words[:end])
-    return node.label == "PP" or (node.label == "ADVP" and _TIMES.fullmatch(words[0]) is not None)
+    is_adjunct = node.label == "PP" or (node.label == "ADVP" and _TIMES.fullmatch(words[0]) is not None)
+    return is_adjunct and (words[end] == "," or clauses.is_statement(node))  # "On Monday John": may be one phrase
 
 
 def _may_precede(rest: Sequence[str], clause: Sequence[str]) -> bool:
@@ -284,6 +291,10 @@ class _Clauses:
         tops = [node for node in self.nodes if node.start == 0 and node.end >= _last_word(self.leaves)]
         labels = [self.nodes[child] for child in self.children[self.nodes.index(tops[-1])]] if tops else []
         return [node.label for node in labels[:2]] == ["NP", "VP"] and labels[1].start == verb
+
+    def has_participle(self, start: int) -> bool:
+        """Whether a noun from a word on has a participle behind it: "a file named a.txt"."""
+        return re.search(r"NN\S* VB[GN]", " ".join(leaf.tag for leaf in self.leaves[start:])) is not None
 
     def is_statement(self, adjunct: Constituent) -> bool:
         """Whether the main clause has a subject and a verb without an adjunct, or asks to do something if a clause."""
