@@ -19,7 +19,6 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from statistics import median
@@ -36,8 +35,8 @@ from paraloom.core.errors import ConfigError
 from paraloom.embed.transformer_config import TransformerConfig
 from paraloom.mt import Translator
 from paraloom.mt.config import TranslatorConfig
-from paraloom.mt.data import Examples
 from paraloom.mt.decoding import Decoding
+from paraloom.mt.training import training_speed
 
 TOKENS = 24
 LANGUAGES = {"marian": {"target": "fr"}, "nllb": {"source": "en", "target": "de"}}
@@ -120,22 +119,11 @@ def print_decoding(folder: Path, kind: str, lines: list[str], device: Device, ro
 
 def train_translators(device: Device, small: bool, steps: int) -> float:
     """Padded tokens per second of the updates of a translator, the first ones left out."""
-    from paraloom.mt.trainer import Trainer
-
     sizes = {"d_model": 64, "ffn_dim": 128} if small else {"d_model": 512, "ffn_dim": 2048, "heads": 8}
     layers = {} if small else {"encoder_layers": 6, "decoder_layers": 6, "vocab_size": 32_000}
     tokens = 1_000 if small else 16_384
     config = TranslatorConfig(device=str(device), batch_tokens=tokens, steps=10_000, **sizes, **layers)
-    length = 32
-    pairs = tokens // length
-    ids = np.random.default_rng(1).integers(4, config.vocab_size - 2, 2 * pairs * length).astype(np.int32)
-    examples = Examples(ids, np.arange(0, len(ids) + 1, length, dtype=np.int64), 0)
-    trainer, ends = Trainer(config, config.vocab_size + 1), []
-    with ThreadPoolExecutor(trainer.workers) as pool:
-        for _ in range(steps + 2):  # the first two are slower
-            trainer.update(np.arange(pairs), examples, pool)
-            ends.append(time.perf_counter())
-    return steps * pairs * length / (ends[-1] - ends[1])
+    return training_speed(config, length=32, steps=steps)
 
 
 def distill(device: Device, small: bool, steps: int) -> float:
