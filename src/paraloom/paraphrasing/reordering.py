@@ -129,7 +129,7 @@ def moved(text: str, tree: str | None) -> list[str]:
 
 def _ends_in_stop(words: Sequence[str], leaves: Sequence[Leaf], node: Constituent) -> bool:
     """Whether a constituent or the sentence ends in an abbreviation, whose full stop may be the sentence's, too."""
-    return "." in words[node.end - 1] or "." in words[_last_word(leaves) - 1]
+    return any("." in word and word != "." for word in (words[node.end - 1], words[_last_word(leaves) - 1]))
 
 
 def _is_fixed(text: str, leaves: Sequence[Leaf]) -> bool:
