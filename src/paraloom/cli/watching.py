@@ -175,7 +175,7 @@ def _run_at_end(command: str, ending: _Ending) -> None:
 
 
 def _is_address(text: str) -> bool:
-    """True for a web address, False for a command; an address of another kind, or without one, is a wrong call."""
+    """True for a web address, False for a command; an address of another kind, or without https://, is a wrong call."""
     if not _ADDRESS.match(text):
         if _HOST.fullmatch(text) and shutil.which(text) is None:
             raise typer.BadParameter("no such command; an address begins with https://", param_hint="--on-end")

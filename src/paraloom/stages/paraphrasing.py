@@ -114,7 +114,7 @@ class Paraphrase(CandidateSelection, Map):
     # 9: the probability to be right reads how often replaced words have these neighbors and translations.
     # 10: of texts in other languages than English, the column of kinds of change is empty.
     # 11: with a template or like an exemplar, only what has it is kept, also what rules and moved constituents write.
-    # 12: then the network moves nothing, and adjuncts that may move are judged like what rules write.
+    # 12: with a template the network only replaces words, and rules move adjuncts.
     version: ClassVar[str] = "12"
     output_schema: ClassVar[str] = "VARIANTS"
     rows: ClassVar[Literal["same", "many"]] = "many"
